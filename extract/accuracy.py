@@ -365,8 +365,6 @@ def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
         if not codes.shape[1]:
             return None
         along = model.outputs_along(torch.from_numpy(np.maximum(codes, 0).astype(np.int64)), lengths.tolist())
-        if along is None:
-            return None
         found = along.double().cpu().numpy() - 0.5
         alive = samples.analog[begin : begin + len(part), : found.shape[1], None] >= 0
         for above in (False, True):

@@ -101,11 +101,10 @@ class _Making:
         if step is None:
             return
         seen = Seen(None, True) if not isinstance(step.output, str) else self.view.meanings[int(step.output)]
-        phase: Symbol | None = None if seen.done else place.phase
-        ended, owed, skipped, written = place.ended, place.owed, place.skipped, seen.written
+        phase, ended = None if seen.done else place.phase, place.ended
         if ended is not None:
-            phase = None
-            ended = min(ended + seen.done, len(self.view.model.reads_on))
+            phase, ended = None, min(ended + seen.done, len(self.view.model.reads_on))
+        owed, skipped, written = place.owed, place.skipped, seen.written
         if written is not None and skipped:
             skipped, written = skipped - 1, None
         elif written is not None and owed is not None:

@@ -179,7 +179,7 @@ def better_adapter(model: StackModel[Any], specification: Specification) -> str 
     if not words:
         return None
     own = _share_right(Variant("", "", model), words, expected)
-    tried = [(_share_right(one, words, expected), one) for one in islice(variants(model), _TRIED) if not one.shift]
+    tried = [(_share_right(one, words, expected), one) for one in islice(variants(model), _TRIED)]
     best, change = max(tried, key=lambda pair: pair[0], default=(0.0, None))
     if change is None or best < _RIGHT or best < own + _BETTER:
         return None

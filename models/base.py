@@ -50,15 +50,12 @@ class Stack(Protocol):
 
     def reading(self) -> Tensor:
         """Return what the controller sees of the stacks, (..., B, n_stacks, R)."""
-        ...
 
     def next(self, actions: Tensor, pushed: Tensor) -> Self:
         """Return the stacks after ``actions`` (..., B, n_stacks, A) with ``pushed`` (..., B, n_stacks, D)."""
-        ...
 
     def select(self, index: Tensor) -> Self:
         """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
-        ...
 
 
 class Cell(NamedTuple):

@@ -29,7 +29,7 @@ from ..core.progress import count
 from ..languages.catalogue import get_task
 from .base import Origin, StackModel
 from .formats.mapping import MappedCell, is_mapping, mapping_digest, read_mapped, save_module
-from .formats.published import is_marnns, is_stack_rnn_cpp, is_stacknn, read_marnns, read_stack_rnn_cpp, read_with_task
+from .formats.published import is_marnns, is_stack_rnn_cpp, is_stacknn, read_marnns, read_stack_rnn_cpp, read_stacknn
 from .formats.rau import is_rau_folder, rau_digest, read_rau
 from .networks import MODELS, class_and_shape
 from .plain_data import NetworkCard, check_weights, describe, is_state_dict, read_plain
@@ -104,7 +104,7 @@ _STATE_DICT = (
 # letters how many b an a has, and of the tasks that have three letters, that they have them. Tasks 5 and 6, n m times
 # and crossed pairs, no stack can do.
 _CPP_NAME = re.compile(r"ntask(\d+)_nchar(\d+)_(?:.*_)?nrep(\d+)(?!\d)")
-_CPP_LETTERS = {"memorization": ("=", "1", "2")}  # the separator is the letter 0
+_MEMORIZED = "=", "1", "2"  # the letters of memorization: the separator is the letter 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,35 +295,31 @@ def open_card(card: NetworkCard, folder: Path | None = None) -> StackModel[Any]:
 
 def digest_of(path: str | Path) -> str:
     """Return the hash of the file or model folder at ``path``; errors as of `read_whole`."""
-    return (rau_digest if is_rau_folder(path) else mapping_digest if is_mapping(path) else _digest_of_file)(path)
-
-
-def _digest_of_file(path: str | Path) -> str:
+    if is_rau_folder(path):
+        return rau_digest(path)
+    if is_mapping(path):
+        return mapping_digest(path)
     return hashlib.sha256(read_whole(path, _EXPECTED, LARGEST_NETWORK)).hexdigest()
 
 
 def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
     """Write ``model`` to a checkpoint, which it remembers as its origin; a mapped one as a mapping of its weights."""
-    if isinstance(getattr(model, "module", None), MappedCell):
-        mark(checkpoint_for(model), save_module(model, path)[-1], digest=digest_of)
-        return
-    if model.unsaved is not None:
-        raise StacklensError(f"cannot write {path}: {model.unsaved}")
     checkpoint = checkpoint_for(model)
-    save_model(path, checkpoint)
+    if isinstance(getattr(model, "module", None), MappedCell):
+        path = save_module(model, path)[-1]
+    elif model.unsaved is not None:
+        raise StacklensError(f"cannot write {path}: {model.unsaved}")
+    else:
+        save_model(path, checkpoint)
     mark(checkpoint, path)
 
 
-def mark(
-    checkpoint: Checkpoint, path: str | Path, title: str | None = None, digest: Callable[[Path], str] = _digest_of_file
-) -> Checkpoint:
-    """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``, and has
-    this ``digest``.
-    """
+def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:
+    """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``."""
     path = Path(path)
     place = path.stem if path.parent == ZOO else os.path.abspath(path)
     title, task = title or path.name, checkpoint.task
-    checkpoint.model.origin = Origin(Path(title).stem, title, place, digest(path), task, checkpoint.provenance)
+    checkpoint.model.origin = Origin(Path(title).stem, title, place, digest_of(path), task, checkpoint.provenance)
     return checkpoint
 
 
@@ -336,6 +332,18 @@ _CPP_TASKS: dict[tuple[str, ...], str] = {
     ("4", "3"): "memorization",
     ("2", "2", "1"): "anbn",
     ("2", "2", "2"): "anb2n",
+}
+
+# which format a file is in: of a folder, a mapping and a text their place or first line says it, else what is in it
+_BY_PATH: dict[str, Callable[[Path], bool]] = {
+    "rau": is_rau_folder,
+    "mapping": is_mapping,
+    "stack-rnn-cpp": is_stack_rnn_cpp,
+}
+_BY_CONTENT: dict[str, Callable[[object], bool]] = {
+    "stacklens": is_checkpoint,
+    "marnns": is_marnns,
+    "stacknn": is_stacknn,
 }
 
 
@@ -356,38 +364,38 @@ def load_network(
         raise UnknownNameError("format", format, list(FORMATS))
     if is_reference(path):
         return Checkpoint(network_from_code(str(path)), {})
-    # by what is there: a folder of rau, a mapping, then what is in the file
     path = find_network(path)
     _check_there(path)
     title = title or path.name
-    if format == "rau" or (format == "auto" and is_rau_folder(path)):
-        return mark(Checkpoint(read_rau(path, alphabet, threshold), {}, {"file": title}), path, title, digest_of)
-    if format == "mapping" or (format == "auto" and is_mapping(path)):
-        return mark(Checkpoint(read_mapped(path, alphabet), {}, {"file": title}), path, title, digest_of)
-    if threshold is not None:
+    if format == "auto":
+        format = next((name for name, fits in _BY_PATH.items() if fits(path)), "auto")  # noqa: A001
+    if threshold is not None and format not in ("rau", "mapping"):
         raise FileFormatError(f"{path}: no language model: only of one a threshold says what may come next")
-    return mark(_read_network(path, format, alphabet, title), path, title)
-
-
-def _read_network(path: Path, format: str, alphabet: Sequence[str] | None, title: str) -> Checkpoint:  # noqa: A002
-    if format == "stack-rnn-cpp" or (format == "auto" and is_stack_rnn_cpp(path)):
-        return _stack_rnn_cpp(path, alphabet, title)
-    content = read_plain(Path(path), _EXPECTED)
-    if format == "stacklens" or (format == "auto" and is_checkpoint(content)):
-        checkpoint = checkpoint_of(path, content)
-        own = checkpoint.model.alphabet
-        if alphabet is not None and tuple(alphabet) != own:
-            raise FileFormatError(f"{path}: has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
-        return checkpoint
-    if format == "marnns" or (format == "auto" and is_marnns(content)):
-        network = read_marnns(path, alphabet)
-        brackets = len(network.alphabet) // 2
-        return _published(network, f"dyck-{brackets}" if network.first else None, title)
-    if format == "stacknn" or (format == "auto" and is_stacknn(content)):
-        return _published(*read_with_task(path, alphabet), title)
-    if is_state_dict(content):
-        raise FileFormatError(f"{path}: a state dict without a stacklens header, {describe(content)}; {_STATE_DICT}")
-    raise FileFormatError(f"{path}: {describe(content)}; expected {_EXPECTED}")
+    content = None if format in _BY_PATH else read_plain(path, _EXPECTED)
+    if format == "auto":
+        format = next((name for name, fits in _BY_CONTENT.items() if fits(content)), "auto")  # noqa: A001
+    with in_file(path):
+        if format == "rau":
+            found = Checkpoint(read_rau(path, alphabet, threshold), {}, {"file": title})
+        elif format == "mapping":
+            found = Checkpoint(read_mapped(path, alphabet), {}, {"file": title})
+        elif format == "stack-rnn-cpp":
+            found = _stack_rnn_cpp(path, alphabet, title)
+        elif format == "marnns":
+            network = read_marnns(content, alphabet)
+            found = _published(network, f"dyck-{len(network.alphabet) // 2}" if network.first else None, title)
+        elif format == "stacknn":
+            found = _published(*read_stacknn(content, alphabet), title)
+        elif format == "stacklens":
+            found = checkpoint_of(path, content)
+        elif is_state_dict(content):
+            raise StacklensError(f"a state dict without a stacklens header, {describe(content)}; {_STATE_DICT}")
+        else:
+            raise StacklensError(f"{describe(content)}; expected {_EXPECTED}")
+        own = found.model.alphabet
+        if format == "stacklens" and alphabet is not None and tuple(alphabet) != own:
+            raise StacklensError(f"has the alphabet {' '.join(own)}, not {' '.join(alphabet)}")
+    return mark(found, path, title)
 
 
 def _published(network: StackModel[Any], task: str | None, title: str) -> Checkpoint:
@@ -401,9 +409,8 @@ def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str)
     named = _CPP_NAME.search(title)
     task = None if named is None else _CPP_TASKS.get(named.groups()[:2]) or _CPP_TASKS.get(named.groups())
     network = read_stack_rnn_cpp(path, alphabet)
-    letters = _CPP_LETTERS.get(task or "", ())
-    if alphabet is None and len(letters) == len(network.alphabet):
-        network = read_stack_rnn_cpp(path, letters)
+    if alphabet is None and task == "memorization" and len(network.alphabet) == len(_MEMORIZED):
+        network = read_stack_rnn_cpp(path, _MEMORIZED)
     found = _published(network, task, title)
     return replace(found, task={**found.task, "after": network.alphabet[-1]})
 

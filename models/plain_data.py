@@ -72,20 +72,6 @@ def check_tensor(name: str, value: object) -> Tensor:
     return value
 
 
-def check_layer(name: str, value: object) -> None:
-    """Check that ``value`` is a bias, a vector, where ``name`` says so, and a matrix otherwise, of any size but 0."""
-    axes = 1 if "bias" in name else 2
-    found = check_tensor(name, value)
-    if found.ndim != axes or 0 in found.shape:
-        raise StacklensError(f"{name} has shape {tuple(found.shape)}; expected {axes} axes of at least 1")
-
-
-def kind_of(content: object) -> str:
-    """Return what a file that is no state dict held: its first keys, or its type."""
-    keys = names_in_short(list(content)[:4]) if isinstance(content, Mapping) else ""
-    return f"keys {keys}" if keys else f"a {type(content).__name__}"
-
-
 def check_weights(expected: Mapping[str, tuple[int, ...]], found: Mapping[str, object], why: str = "") -> None:
     """Check that ``found`` has finite weights of the ``expected`` shapes under these names, and none more.
     ``expected``: shapes by name. ``found``: what a file holds. ``why``: what the expected shapes follow from.
@@ -150,9 +136,9 @@ def _calls(data: bytes) -> bool:
 
 def describe(content: object) -> str:
     """Return in a few words what a file held."""
-    if isinstance(content, dict):
+    if isinstance(content, Mapping) and content:
         return f"found a dictionary with keys {names_in_short(list(content)[:6])}{', …' if len(content) > 6 else ''}"
-    return f"found a {type(content).__name__}"
+    return "found an empty dictionary" if isinstance(content, Mapping) else f"found a {type(content).__name__}"
 
 
 def is_state_dict(content: object) -> bool:

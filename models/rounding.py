@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..automata.compiled import encode_words
 from ..automata.pda import StackOp, Symbol, Word
 from ..core.errors import StacklensError
 from ..languages.words import TaskKind
@@ -149,19 +150,13 @@ def without_empty_pops(operations: np.ndarray, heights: np.ndarray) -> tuple[np.
 
 
 class Rounded(Wrapper[S]):
-    """A network with discrete actions; its hidden vectors and pushed values stay analog. ``threshold``: the size above
-    which a signed action or a strength counts, in (0, 1).
-    """
+    """A network with discrete actions; its hidden vectors and pushed values stay analog."""
 
     name = "rounded"
 
-    def __init__(self, model: StackModel[S], threshold: float = 0.5) -> None:
-        super().__init__(model)
-        self.threshold = threshold
-
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         answer = self.model.controller(symbols, hidden, reading)
-        return replace(answer, actions=round_actions(self.action_kind, answer.actions, self.threshold))
+        return replace(answer, actions=round_actions(self.action_kind, answer.actions))
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
         """Return the step on ``symbols`` (B,); a network without actions, or with whole ones, goes on as it is."""
@@ -294,15 +289,12 @@ def differing_bits(model: StackModel[Any], words: Sequence[Word]) -> int:
 
 def _batches(model: StackModel[Any], words: Sequence[Word]) -> Iterator[tuple[list[Word], Tensor]]:
     """Yield ``words`` of like lengths with the numbers of their symbols, (T, B), -1 beyond their ends."""
-    number = {symbol: place for place, symbol in enumerate(model.letters)}
     ended = () if model.end is None else (model.end,)
     ordered = sorted(words, key=len)
     for first in range(0, len(ordered), _AT_ONCE):
         some = ordered[first : first + _AT_ONCE]
-        symbols = torch.full((len(some[-1]) + len(ended), len(some)), -1)
-        for column, word in enumerate(some):
-            symbols[: len(word) + len(ended), column] = torch.tensor([number[symbol] for symbol in (*word, *ended)])
-        yield some, symbols
+        codes, _ = encode_words([(*word, *ended) for word in some], model.letters)
+        yield some, torch.from_numpy(codes.T.astype(np.int64))
 
 
 # ---- What a network of one's own says after a symbol, whatever form it has, as the numbers that stacklens compares.
@@ -369,13 +361,10 @@ class Outputs:
             raise StacklensError(f"the output is a {type(output).__name__} and no tensor")
         values = output.unsqueeze(-1) if output.dim() == 1 else output
         if values.dim() != 2 or len(values) != batch or values.shape[-1] not in self.sizes:
-            sizes = f"{' or '.join(map(str, self.sizes))}, one for each of the output symbols"
+            each = "token; output_alphabet=… names other columns" if self.columns else "of the output symbols"
+            sizes = f"{' or '.join(map(str, self.sizes))}, one for each {each}"
             if self.kind == "recognition":
                 sizes = "1 or 2 numbers"
-            elif self.columns:
-                sizes = (
-                    f"{' or '.join(map(str, self.sizes))}, one for each token; output_alphabet=… names other columns"
-                )
             raise StacklensError(f"the output is of shape {tuple(output.shape)}; expected (words {batch}, {sizes})")
         if not values.is_floating_point() or values.dtype == torch.bfloat16:
             values = values.to(torch.get_default_dtype())

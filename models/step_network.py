@@ -93,7 +93,6 @@ class StackChoice:
     limit: int | None = None  # how many cells a stack has at most; None for no limit
     depth: int = 1  # how many cells the network sees
     shown: int = 1  # how many cells the stack shows; one more than ``depth`` where outputs see it after the update
-    empty_value: float = 0.0  # what an empty cell holds
 
 
 def stack_choice(
@@ -110,39 +109,43 @@ def stack_choice(
     if stack is None:
         none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
         return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
-    # which cell is on top after a step two cells decide, so one more is shown where outputs see it
-    shown, own, several, operations = depth + after, 1, False, tuple[str, ...]()
-    kind: ActionKind = "softmax"
+    # which cell is on top after a step two cells decide, so one more is shown where outputs see it; ``own``: how many
+    # of these the stack itself shows, others are seen by popping
+    shown, own = depth + after, 1
+    empty: Callable[..., Any] | None = None
     named = tuple(actions or (("pop", "push") if stack == "strength" else ("pop", "none", "push")))
+    kind: ActionKind = "softmax"
+    operations: tuple[str, ...] = named
     if stack == "superposition":
         # its own order is push, pop and, if there is a third share, none
         operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
         order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
-        kept: dict[str, Any] = {"empty_value": empty_value, "depth": shown, "limit": limit}
-        empty: Callable[..., Any] = lambda batch, *like: SuperpositionStack.empty((batch,), *like, **kept)  # noqa: E731
-        from_cells: Callable[[Tensor], Any] = partial(SuperpositionStack.from_cells, **kept)
+        from_cells: Callable[[Tensor], Any] = partial(
+            SuperpositionStack.from_cells, empty_value=empty_value, depth=shown, limit=limit
+        )
     elif stack in ("strength", "continuous"):
-        single: Any = StrengthStack if stack == "strength" else ContinuousStack
-        kind, pop = ("strengths", [1.0, 0.0]) if stack == "strength" else ("signed", [-1.0])
+        if limit is not None or empty_value:
+            raise StacklensError(
+                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
+            )
         if stack == "continuous" and actions is not None and len(actions) != 1:
             raise StacklensError(
                 'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
                 f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
             )
-        order = _places_of(named, ("pop", "push")) if stack == "strength" else (0,)
-        if limit is not None or empty_value:
-            raise StacklensError(
-                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
-            )
-        several, from_cells = True, single.of_cells
-        empty = lambda batch, _, *size_and_like: single.empty((batch,), *size_and_like)  # noqa: E731
+        operations = ()
+        if stack == "strength":
+            kind, order, pop = "strengths", _places_of(named, ("pop", "push")), [1.0, 0.0]
+            from_cells = StrengthStack.of_cells
+        else:
+            kind, order, pop, from_cells = "signed", (0,), [-1.0], ContinuousStack.of_cells
     elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
         raise StacklensError(
             f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
             "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
         )
     else:
-        operations, order, own = named, tuple(range(len(named))), depth
+        order, own = tuple(range(len(named))), depth
         pop, empty, from_cells = [float(one == "pop") for one in named], stack.empty, stack.from_cells
     if after and 1.0 not in (abs(one) for one in pop):
         raise StacklensError(
@@ -153,22 +156,21 @@ def stack_choice(
         """Return stacks that hold ``cells`` (M, n_stacks, K, D), and below them what lies there before a word."""
         if initial is not None:
             cells = with_cells_below(cells, initial.to(cells))
-        parts = cells.unsqueeze(1).unbind(2) if several else (cells,)
-        if not parts:
+        # stacks of strengths and lengths hold one stack each
+        parts = (cells,) if kind == "softmax" else cells.unsqueeze(1).unbind(2)
+        if not parts:  # stacks that do nothing may be left out, and these all of them
             return NoStack(cells.new_zeros(len(cells), 0, size * shown))
         if len(parts) == 1 and shown == own and initial is None:
             return from_cells(cells)
         return StackRow(tuple(map(from_cells, parts)), cells.new_tensor(pop), size, shown - own)
 
     def before(batch: int, n_stacks: int, size: int, like: Tensor) -> Any:
-        """Return the stacks before a word."""
-        if initial is None and shown == own and (not several or n_stacks == 1):
+        """Return the stacks before a word; one's own are asked for where nothing else lies there or is shown."""
+        if empty is not None and initial is None and shown == own:
             return empty(batch, n_stacks, size, like)
         return laid(like.new_full((batch, n_stacks, 0, size), torch.nan), size)
 
-    return StackChoice(
-        kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown, empty_value
-    )
+    return StackChoice(kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown)
 
 
 def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:

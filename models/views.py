@@ -1,6 +1,5 @@
 """Which views a network has, the simplest first."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,6 +9,7 @@ from torch import Tensor, nn
 
 from ..automata.compiled import encode_words
 from ..automata.pda import Symbol, Word
+from ..core.validation import fresh
 from .base import ControllerOutput, NetworkState, StackModel
 from .rounding import Rounded, Wrapper, named_operations
 from .stacks.cells import EMPTY_READING, RING_OPERATIONS, SuperpositionStack
@@ -35,6 +35,7 @@ class StackView(Wrapper[Any]):
     stack_names: tuple[str, ...]  # what each of its stacks is in the network's memory
     memories: tuple[int, ...]  # the number of the network's memory that each of its stacks is part of
     empty_value: float = 0.0  # what a cell holds that nothing was laid in
+    remembered: int = 0  # how many numbers stand behind the network's own hidden vector
 
     def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]], **changes: Any) -> None:
         super().__init__(model, action_kind="softmax", operations=("push", "pop", "none"), **changes)
@@ -43,11 +44,11 @@ class StackView(Wrapper[Any]):
         self.register_buffer("tables", torch.tensor(tables, device=start.device), persistent=False)
         self.tables: Tensor
 
-    @abstractmethod
     def operations_of(self, actions: Tensor) -> Tensor:
         """Return what the stacks do, (B, n_stacks), as places in `operations`, at the network's ``actions``. These are
         (B, memories, A), soft or rounded: the largest share counts.
         """
+        return self.tables[:, actions.argmax(-1)].movedim(0, 1).flatten(1)
 
     def operation_numbers(self, actions: Tensor) -> np.ndarray:
         """Return what the stacks do, (B, n_stacks), as numbers of `Operation`, at the network's ``actions``."""
@@ -66,20 +67,18 @@ class StackView(Wrapper[Any]):
 
     def whole_actions(self, operations: Tensor, like: Tensor) -> Tensor:
         """Return ``operations`` (B, n_stacks) as shares of 0 and 1, (B, n_stacks, 3)."""
-        return torch.nn.functional.one_hot(operations, len(self.operations)).to(like.dtype)
+        return nn.functional.one_hot(operations, len(self.operations)).to(like.dtype)
 
-    def empty_state(self, batch: int, remembered: Tensor | None) -> NetworkState[Any]:
-        """Return the network's own initial state, with what is ``remembered`` (B, M) and empty stacks."""
+    def initial_state(self, batch: int) -> NetworkState[Any]:
+        """Return the network's own initial state on empty stacks; what it remembers is 0."""
         state = self.model.initial_state(batch)
-        hidden = state.hidden if remembered is None else torch.cat([state.hidden, remembered.to(state.hidden)], -1)
-        stack = SuperpositionStack.empty((batch,), self.n_stacks, self.cell_size, hidden, **self._cells())
+        hidden = nn.functional.pad(state.hidden, (0, self.remembered))
+        stack = self.stack_of(hidden.new_zeros(batch, self.n_stacks, 0, self.cell_size))
         return NetworkState(hidden, stack, state.rejected, state.output)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        return SuperpositionStack.from_cells(cells, **self._cells())
-
-    def _cells(self) -> dict[str, Any]:
-        return {"empty_value": self.empty_value, "depth": self.depth, "limit": self.stack_limit}
+        kept: dict[str, Any] = {"empty_value": self.empty_value, "depth": self.depth, "limit": self.stack_limit}
+        return SuperpositionStack.from_cells(cells, **kept)
 
 
 # ---- The lists of a List RNN as stacks (Joulin & Mikolov 2015, section 3): two a list, on either side of its head.
@@ -113,13 +112,6 @@ class ListsAsStacks(StackView):
             for side in ("the head and the left", "the right")
             for number in range(self.lists)
         )
-
-    def operations_of(self, actions: Tensor) -> Tensor:
-        """Return what the stacks do, (B, 2 n_lists), at the lists' ``actions`` (B, n_lists, 3 or 4)."""
-        return self.tables[:, actions.argmax(-1)].movedim(0, 1).flatten(1)
-
-    def initial_state(self, batch: int) -> NetworkState[Any]:
-        return self.empty_state(batch, None)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the controller's answer to what is at the heads and to their left."""
@@ -158,21 +150,12 @@ _ROTATE_RIGHT, _ROTATE_LEFT, _STAY, _, _POP_LEFT = range(len(RING_OPERATIONS))
 
 
 class _RingView(StackView):
-    """What both forms share: the ring's operations as those of stacks, by a table a stack. ``model``: a single network
-    on a ring. ``tables``: for each stack what it does at each of the ring's operations.
-    """
+    """What both forms share. ``model``: a single network on a ring."""
 
     def __init__(self, model: StackModel[Any], tables: Sequence[Sequence[int]]) -> None:
         cells, count = model.stack_limit or 1, len(tables)
         super().__init__(model, tables, n_stacks=count, depth=1, stack_limit=max(1, cells - 1), recurrent=True)
-        self.ring_size, self.memories = cells, (0,) * len(tables)
-
-    def operations_of(self, actions: Tensor) -> Tensor:
-        """Return what the stacks do, (B, n_stacks), at the ring's ``actions`` (B, 1, 5)."""
-        return self.tables[:, actions[:, 0].argmax(-1)].T
-
-    def initial_state(self, batch: int) -> NetworkState[Any]:
-        return self.empty_state(batch, torch.zeros(batch, self.cell_size))
+        self.ring_size, self.memories, self.remembered = cells, (0,) * count, self.cell_size
 
 
 class RingAsStack(_RingView):
@@ -294,9 +277,7 @@ class BufferSteps(Wrapper[Any]):
     name: ClassVar[str] = "buffer steps"
 
     def __init__(self, model: StackModel[Any]) -> None:
-        nothing_left = _NO_LETTER
-        while nothing_left in model.alphabet:
-            nothing_left += "'"
+        nothing_left = fresh(_NO_LETTER, model.alphabet)
         letters = (*model.alphabet, nothing_left)
         super().__init__(model, operations=model.operations[:2], alphabet=letters, real_time=True, extra_steps=0)
         self.known, self.nothing_left = len(model.alphabet), nothing_left

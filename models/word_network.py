@@ -7,7 +7,6 @@ where the network gives one after every symbol; else every beginning of a word i
 from __future__ import annotations
 
 import random
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +25,6 @@ from .base import ControllerOutput, NetworkState, Run, StackModel, Step
 from .networks.layers import OWN_CODE, OwnModule, Vocabulary, guarded, like_weights, taken_out
 from .rounding import Outputs, predicted
 
-_SETTINGS = ("first", "end", "longest", "affordable")  # of a `WordNetwork`
 _TOGETHER = 60_000  # symbols that are given to a network at once
 # Where time may end: seconds that are given to a network or a function at once, the least words of a function, symbols
 # and words at first; and the least seconds a symbol or word.
@@ -62,7 +60,7 @@ class WordNetwork(StackModel[Prefix]):
     action_kind = "none"
     n_stacks = 0
     cell_size = 1
-    _per_symbol, _a_word = _MOMENT / _FIRST_SYMBOLS, 0.0  # seconds as measured last, and least seconds of a word
+    _pace, _a_word = _MOMENT / _FIRST_SYMBOLS, 0.0  # seconds of a symbol as measured last, and least of a word
 
     def __init__(
         self,
@@ -94,9 +92,9 @@ class WordNetwork(StackModel[Prefix]):
         """Return the outputs for words ``codes`` (B, T) int, all of one length, after their last symbol, (B, O)."""
 
     @abstractmethod
-    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor | None:
+    def outputs_along(self, codes: Tensor, lengths: Sequence[int]) -> Tensor:
         """Return the outputs after every symbol of words ``codes`` (B, T) of these ``lengths``, (B, T, O). Beyond the
-        end of a word ``codes`` are 0, and outputs there do not matter. None where it is not known at once.
+        end of a word ``codes`` are 0, and outputs there do not matter.
         """
 
     @property
@@ -160,38 +158,39 @@ class WordNetwork(StackModel[Prefix]):
         return accepted
 
     @torch.no_grad()
-    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray:
         """Return the answers to ``words`` at once, (N, 1) or (N, T) as `network_answers` gives them."""
         codes, lengths = encode_words(words, self.alphabet)
         if self.task_kind == "recognition":
             return self._verdicts(codes, lengths)
         answers = np.full(codes.shape, -1, dtype=self.number_type)
         order = np.argsort(lengths, kind="stable")
-        for rows in self._parts(order, lengths):
-            width = int(lengths[rows].max(initial=0))
-            symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
-            outputs = self.outputs_along(symbols, lengths[rows].tolist()) if width else None
-            if outputs is None and width:
-                return None
-            if outputs is not None:
+        for part in self._parts(np.maximum(lengths[order], 1), _TOGETHER):
+            rows = order[part]
+            if width := int(lengths[rows].max()):
+                symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
+                outputs = self.outputs_along(symbols, lengths[rows].tolist())
                 answers[rows, :width] = self._numbers_along(outputs, symbols, lengths[rows])
         return answers
 
-    def _parts(self, rows: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield ``rows``, shortest words first, in parts of about as many symbols as are given to a network at once.
-        Where time may end these are as many as it answers in a moment, by the part before.
+    def _parts(self, sizes: np.ndarray, most: int, least: int = 1) -> Iterator[slice]:
+        """Yield in turn what is asked at once, parts of what has these ``sizes``, none of which is smaller than the one
+        before: about ``most`` together. Where time may end it is as much as was answered in a moment, by the pace of
+        the part before, but ``least``.
         """
         limit, begin = current_limit(), 0
-        while begin < len(rows):
+        while begin < len(sizes):
             check_time()
-            most = _TOGETHER if limit is None else min(_TOGETHER, int(_MOMENT / self._per_symbol))
-            end, begun = begin + 1, 0.0 if limit is None else limit.clock()
-            while end < len(rows) and (end + 1 - begin) * max(1, int(lengths[rows[end]])) <= most:
-                end += 1
-            yield rows[begin:end]
+            fits, begun = most, 0.0
             if limit is not None:
-                symbols, took = (end - begin) * max(1, int(lengths[rows[end - 1]])), limit.clock() - begun
-                self._per_symbol = max(took / symbols, _FASTEST)
+                fits, begun = min(most, max(least, int(_MOMENT / self._pace))), limit.clock()
+            # so many are as large together as the largest of them, which is the last, would make them
+            together = np.arange(1, most + 1)[: len(sizes) - begin] * sizes[begin : begin + most]
+            end = begin + max(1, int(np.searchsorted(together, fits, "right")))
+            yield slice(begin, end)
+            if limit is not None:
+                took = limit.clock() - begun
+                self._pace = max(took / int(together[end - begin - 1]), _FASTEST)
                 self._a_word = min(self._a_word or took, took / (end - begin))
             begin = end
 
@@ -199,11 +198,11 @@ class WordNetwork(StackModel[Prefix]):
         verdicts = np.zeros((len(codes), 1), np.int32)
         for length in np.unique(lengths).tolist():
             same = np.flatnonzero(lengths == length)
-            for rows in self._parts(same, lengths):
-                symbols = torch.from_numpy(codes[rows, :length].astype(np.int64))
+            for part in self._parts(np.full(len(same), max(1, length)), _TOGETHER):
+                symbols = torch.from_numpy(codes[same[part], :length].astype(np.int64))
                 if self.end is not None:
-                    symbols = torch.cat([symbols, symbols.new_full((len(rows), 1), len(self.alphabet))], 1)
-                verdicts[rows, 0] = (self.outputs_of(symbols)[:, 0] > 0.5).cpu().numpy()
+                    symbols = torch.cat([symbols, symbols.new_full((len(symbols), 1), len(self.alphabet))], 1)
+                verdicts[same[part], 0] = (self.outputs_of(symbols)[:, 0] > 0.5).cpu().numpy()
         return verdicts
 
     def _numbers_along(self, outputs: Tensor, symbols: Tensor, lengths: np.ndarray) -> np.ndarray:
@@ -328,6 +327,8 @@ class BlackBox(WordNetwork):
     ('recognition', array([1, 0, 1], dtype=int32))
     """
 
+    _pace = _MOMENT / _FIRST_TOGETHER
+
     def __init__(
         self,
         box: Box,
@@ -338,7 +339,7 @@ class BlackBox(WordNetwork):
         longest: int | None = None,
         affordable: int | None = None,
     ) -> None:
-        self.box, self.asked, self._pace = box, 0, _MOMENT / _FIRST_TOGETHER
+        self.box, self.asked = box, 0
         self._known: dict[tuple[int, ...], int] = {}
         self._outputs: dict[Hashable, int] = {}
         self._symbols = alphabet
@@ -384,7 +385,7 @@ class BlackBox(WordNetwork):
         members = [numbers >> place & 1 for place in range(len(self.alphabet))]
         return torch.from_numpy(np.array(members, np.float64).reshape(len(self.alphabet), len(words)).T)
 
-    def answers_to(self, words: Sequence[Word]) -> np.ndarray | None:
+    def answers_to(self, words: Sequence[Word]) -> np.ndarray:
         """Return the answers to ``words`` at once (see `WordNetwork`); those of a recogniser need no beginnings."""
         if self.task_kind != "recognition":
             return super().answers_to(words)
@@ -415,18 +416,9 @@ class BlackBox(WordNetwork):
         if fresh and len(self._known) + len(fresh) > _MOST_KEPT:
             self._known.clear()
             fresh = sorted(words)
-        limit, begin = current_limit(), 0
-        clock = time.monotonic if limit is None else limit.clock
-        while begin < len(fresh):
-            check_time()
-            # a slow function is asked as many at once as it answers in a moment of the time that there is
-            size = _BOX_WORDS_TOGETHER if limit is None else max(_LEAST_TOGETHER, int(_MOMENT / self._pace))
-            part = fresh[begin : begin + min(size, _BOX_WORDS_TOGETHER)]
-            begin, begun = begin + len(part), clock()
-            answers = self._answers([tuple(self._symbols[i] for i in word) for word in part])
-            self._known |= {word: self._number(answer) for word, answer in zip(part, answers, strict=True)}
-            self._pace = max((clock() - begun) / len(part), _FASTEST)
-            self._a_word = min(self._a_word or self._pace, self._pace)
+        for part in self._parts(np.ones(len(fresh), np.int64), _BOX_WORDS_TOGETHER, _LEAST_TOGETHER):
+            answers = self._answers([tuple(self._symbols[i] for i in word) for word in fresh[part]])
+            self._known |= {word: self._number(answer) for word, answer in zip(fresh[part], answers, strict=True)}
 
     def _answers(self, words: list[tuple[str, ...]]) -> list[Any]:
         outputs = guarded(self.box, "the function", {f"{len(words):,} words, a list": words})

@@ -1,7 +1,6 @@
 """`wrap`: a network of one's own under the lens, in a few lines; what can be found out by a trial is not asked for."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +17,7 @@ from ..languages.next_sets import END_MARK
 from ..languages.words import TaskKind
 from .networks.layers import guarded, in_order, like_weights, shapes_of, tensors_in, vocabulary_of
 from .rounding import Activation, Outputs, predicted, settled
-from .step_network import PARTS, Packing, StackChoice, StepNetwork, StepShape, answer_parts, packing_of, stack_choice
+from .step_network import PARTS, Packing, StackChoice, StepNetwork, StepShape, packing_of, stack_choice
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")
@@ -195,8 +194,6 @@ def wrap(
     common |= {"returns": _returned(returns, choice, reads), "n_stacks": n_stacks if choice.kind != "none" else 0}
     start = None if hidden is None else _start(hidden, module)
     finding = partial(found_action_layer, named=named)
-    trial = partial(tried, module=module, settle=settle, noisy=noisy)
-    stepping = partial(trial, choice=choice, start=start, output=output, find_actions=finding)
     # a trial for each way to give symbols and, where cells hold what the network pushes, for each size of a cell
     sizes: tuple[int, ...] = _CELLS if cell is None else (cell,)
     if laid is not None:
@@ -207,11 +204,15 @@ def wrap(
         sizes = (1,)
     elif "pushed" not in common["returns"]:
         sizes = (len(letters) + (end is not None) if vocabulary is None else vocabulary.size,)
+
+    def trial(call: Callable[..., Any], form: str, size: int) -> StepNetwork:
+        make = partial(StepNetwork, module, call, choice=choice, output=output, find_actions=finding)
+        return tried(make, StepShape(symbols=form, cell=size, **common), start, settle, noisy)
+
     trials = []
     for form, size in product(forms, sizes):
         cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
-        shape = StepShape(symbols=form, cell=size, **common)
-        trials.append((f"symbols as {form}{cells}", partial(stepping, shape=shape)))
+        trials.append((f"symbols as {form}{cells}", partial(trial, form=form, size=size)))
     made = first_success(step, trials)
     made.noisy = noisy
     return made
@@ -267,13 +268,9 @@ def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
 
 @torch.no_grad()
 def tried(
-    step: Callable[..., Any],
-    module: nn.Module | None,
+    make: Callable[..., StepNetwork],  # from its ``shape``, ``packing`` and ``start``
     shape: StepShape,
-    choice: StackChoice,
     start: Callable[[int], Any] | None,
-    output: Callable[..., Any] | None,
-    find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
     settle: Callable[[Tensor], Outputs] | None = None,
     noisy: bool = False,
 ) -> StepNetwork:
@@ -281,9 +278,9 @@ def tried(
     ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
     """
     if start is None:
-        start = _zeros_like_first(module, step, shape, choice)
+        start = _zeros_like_first(make(shape, packing=Packing(None, ()), start=lambda _: None))
         try:
-            return tried(step, module, shape, choice, start, output, find_actions, settle, noisy)
+            return tried(make, shape, start, settle, noisy)
         except StacklensError as error:
             order = ", ".join(shape.returns)
             raise StacklensError(
@@ -291,7 +288,7 @@ def tried(
             ) from error
     # where the words' axis is, by two batches; then two steps on every symbol, which have to be alike
     packing = packing_of(start(_BATCHES[0]), start(_BATCHES[1]), _BATCHES)
-    network = StepNetwork(module, step, shape, choice, packing, start, output, find_actions)
+    network = make(shape, packing=packing, start=start)
     codes = torch.arange(network.n_symbols)
     taken = [network.step(codes, network.initial_state(len(codes))) for _ in range(2)]
     network.step(codes, taken[0].state)
@@ -311,32 +308,29 @@ def tried(
         shape = replace(shape, outputs=settle(torch.cat(raw)))
     if before is not None and shape.outputs.kind == "next set" and shape.first is None:
         shape = replace(shape, first=predicted(shape.outputs, before, shape.alphabet))
-    return StepNetwork(module, step, shape, choice, packing, start, output, find_actions)
+    return make(shape, packing=packing, start=start)
 
 
-def _trial_words(symbols: int, length: int = 8) -> Tensor:
-    """Return words of the numbers of so many ``symbols``, (N, length): in turn, repeated, drawn."""
-    turns = torch.arange(length) % symbols
-    drawn = torch.randint(symbols, (12, length), generator=torch.Generator().manual_seed(0))
+def _trial_words(symbols: int) -> Tensor:
+    """Return words of the numbers of so many ``symbols``, (N, 8): in turn, repeated, drawn."""
+    turns = torch.arange(8) % symbols
+    drawn = torch.randint(symbols, (12, 8), generator=torch.Generator().manual_seed(0))
     return torch.cat([turns[None], torch.zeros_like(turns)[None], drawn])
 
 
-def _zeros_like_first(
-    module: nn.Module | None, step: Callable[..., Any], shape: StepShape, choice: StackChoice
-) -> Callable[[int], Any]:
-    """Return zeros of the form of the hidden state that ``step`` returns where it is given None for one."""
-    like, found = like_weights(module), []
+def _zeros_like_first(blank: StepNetwork) -> Callable[[int], Any]:
+    """Return zeros of the form of the hidden state that a step returns where it is given None for one, as by ``blank``,
+    a network without hidden states.
+    """
+    like, found = like_weights(blank.module), []
     for batch in _BATCHES:
-        blank = StepNetwork(module, step, shape, choice, Packing(None, ()), lambda _: None)
-        x = blank.read(torch.zeros(batch, dtype=torch.int64), like)
-        reading = choice.empty(batch, shape.n_stacks, shape.cell, like.new_zeros(batch, 0)).reading()
-        given = {"symbols": x, "hidden": None, **({} if choice.kind == "none" else {"top": blank.top(reading)})}
-        name = f"step({', '.join(given)})"
+        nothing = like.new_zeros(batch, 0)
+        reading = blank.choice.empty(batch, blank.n_stacks, blank.cell_size, nothing).reading()
         try:
-            answer = guarded(step, name, given)
+            answer = blank.answered(torch.zeros(batch, dtype=torch.int64), nothing, reading)
         except StacklensError as error:
             raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
-        found.append(answer_parts(answer, shape.returns, name)["hidden"])
+        found.append(answer["hidden"])
     packing = packing_of(found[0], found[1], _BATCHES)
     return lambda batch: packing.unpack(like.new_zeros(batch, packing.size))
 
@@ -418,7 +412,7 @@ def _alike(one: Tensor, other: Tensor) -> bool:
 
 def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable[[Callable[..., Any]], T]]]) -> T:
     """Return what the first of the named ``trials`` returns that succeeds; each is given the function ``call``."""
-    problems: list[tuple[str, int, str]] = []
+    problems: list[tuple[int, str, str]] = []  # how often it answered, the trial, what was wrong
     answered = 0
 
     def counted(*given: Any) -> Any:
@@ -432,24 +426,19 @@ def first_success(call: Callable[..., Any], trials: Iterable[tuple[str, Callable
         try:
             trial(counted)
         except StacklensError as error:
-            problems.append((name, answered, str(error)))
+            problems.append((answered, name, str(error)))
         else:
             return trial(call)
-    # the trials that came furthest, and of these the problems that are rarest
-    most = max(answers for _, answers, _ in problems)
-    furthest = [(name, problem) for name, answers, problem in problems if answers == most]
-    alike = Counter(_without_numbers(problem) for _, problem in furthest)
-    rarest, shown = min(alike.values()), dict[str, str]()
-    for name, problem in furthest:
-        if alike[_without_numbers(problem)] == rarest:
-            shown.setdefault(_without_numbers(problem), f"with {name}: {problem}")
     if len(problems) == 1:
         raise StacklensError(problems[0][2])
-    raise StacklensError(f"none of {len(problems)} trials succeeded; {'; '.join(list(shown.values())[:2])}")
-
-
-def _without_numbers(problem: str) -> str:
-    return re.sub(r"\d+", "", re.sub(r"\([\d, ]*\)", "", problem))
+    # of the trials that came furthest one for each of the problems, but for their numbers, that are rarest
+    furthest, alike = max(answers for answers, _, _ in problems), dict[str, list[str]]()
+    for answers, name, problem in problems:
+        if answers == furthest:
+            alike.setdefault(re.sub(r"\([\d, ]*\)|\d+", "", problem), []).append(f"with {name}: {problem}")
+    rarest = min(map(len, alike.values()))
+    shown = [some[0] for some in alike.values() if len(some) == rarest]
+    raise StacklensError(f"none of {len(problems)} trials succeeded; {'; '.join(shown[:2])}")
 
 
 # ---- Which weights decide the actions of a network of one's own: those with which the sums behind them double ----
@@ -519,12 +508,10 @@ def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[
 
 def _moving(weights: list[Tensor], answers: list[Tensor], draw: torch.Generator) -> list[Tensor]:
     """Return which numbers of each weight ``answers`` depend on, bool."""
-    coefficients = [torch.randn(answer.shape, generator=draw).to(answer) for answer in answers]
-    total = sum((one * other).sum() for one, other in zip(coefficients, answers, strict=True))
-    if not weights or not isinstance(total, Tensor) or not total.requires_grad:
+    total = sum(((torch.randn(one.shape, generator=draw).to(one) * one).sum() for one in answers), torch.zeros(()))
+    if not weights or not total.requires_grad:
         return [torch.zeros_like(weight, dtype=torch.bool) for weight in weights]
-    grads = torch.autograd.grad(total, weights, retain_graph=True, allow_unused=True)
-    return [torch.zeros_like(w, dtype=torch.bool) if g is None else g != 0 for w, g in zip(weights, grads, strict=True)]
+    return [grad != 0 for grad in torch.autograd.grad(total, weights, retain_graph=True, materialize_grads=True)]
 
 
 def _only_moving(moves: Tensor, other: Tensor) -> Any:

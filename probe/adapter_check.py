@@ -116,30 +116,37 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
     for look in CONTRACT:
         if (found := guarded(partial(look, network, seen), whose, {})) is not None:
             return Check(network.name, len(kept), 0, None, found)
-    try:
-        unread = _forward_outputs(forward, network, kept)
-    except _OtherShapeError as other:
-        return Check(network.name, len(kept), 0, None, AdapterFinding("a missing axis", str(other)))
-    # then its outputs beside those of the author's forward pass
-    ours, read = _outputs_of(network, kept), outputs_read(network)
-    expected = [_around_half(one if read is None else read.probabilities(one), read) for one in unread]
-    apart = _where_outputs_differ(ours, expected)
-    if apart.worst <= _TOLERANCE and (twice := _activated_twice(unread, read)) is not None:
-        return Check(network.name, len(kept), 0, apart.worst, twice)
-    # what forward returns may have been through the activation already
-    worst = (
-        apart.worst
-        if apart.worst <= _near(network)
-        else min(apart.worst, _where_outputs_differ(ours, [_around_half(one, read) for one in unread]).worst)
-    )
-    found = None if worst <= _near(network) else _likely_mistake(network, kept, ours, expected, unread)
+    theirs = _forward_outputs(forward, network, kept)
+    if isinstance(theirs, AdapterFinding):
+        return Check(network.name, len(kept), 0, None, theirs)
+    # the word and the step of every output of the author's forward pass, which may be of the last steps only, (2, S)
+    pairs = enumerate(zip(kept, theirs, strict=True))
+    at = np.array([(row, step) for row, (word, one) in pairs for step in range(len(word) - len(one), len(word))]).T
+    # then its outputs beside those
+    read, unread = outputs_read(network), torch.cat(theirs)
+    ours = _outputs_at(network, kept, at)
+    off = _distances(ours, unread if read is None else read.probabilities(unread), read)
+    worst, near = float(off.max()), _near(network)
+    if worst <= _TOLERANCE and (found := _activated_twice(unread, read)) is not None:
+        return Check(network.name, len(kept), 0, worst, found)
+    if worst > near:  # what forward returns may have been through the activation already
+        worst = min(worst, float(_distances(ours, unread, read).max()))
+    found = None if worst <= near else _likely_mistake(network, kept, at, ours, unread)
     return Check(network.name, len(kept), sum(map(len, kept)), worst, found)
 
 
-def _outputs_of(network: StackModel[Any], words: Sequence[Word]) -> list[np.ndarray]:
-    """Return the outputs after the symbols of each word, (T, O); an end symbol's are left out."""
-    seen = trace(network, list(words), stacks=False)
-    return [seen.output[row, : len(word)].astype(np.float64) for row, word in enumerate(words)]
+def _outputs_at(network: StackModel[Any], words: list[Word], at: np.ndarray) -> np.ndarray:
+    """Return the outputs after the symbols ``at`` (2, S), pairs of a word and a step, (S, O)."""
+    return np.asarray(trace(network, words, stacks=False).output[at[0], at[1]], np.float64)
+
+
+def _distances(ours: np.ndarray, theirs: Tensor, read: Outputs | None) -> np.ndarray:
+    """Return by how much outputs (S, O) and probabilities differ at most, (S,). These are compared as ours are: above
+    0.5 where they are above the threshold.
+    """
+    placed = theirs if read is None else read.placed(theirs)
+    off = abs(ours - placed.numpy()).max(-1)
+    return np.asarray(np.where(np.isnan(off), np.inf, off))
 
 
 def outputs_read(network: StackModel[Any]) -> Outputs | None:
@@ -149,16 +156,10 @@ def outputs_read(network: StackModel[Any]) -> Outputs | None:
     return network.shape.outputs if isinstance(network, StepNetwork) else None
 
 
-def _around_half(values: Tensor, read: Outputs | None) -> np.ndarray:
-    """Return probabilities as they are compared: above 0.5 where they are above the threshold."""
-    return np.asarray((values if read is None else read.placed(values)).numpy())
-
-
-def _activated_twice(unread: list[Tensor], read: Outputs | None) -> AdapterFinding | None:
+def _activated_twice(values: Tensor, read: Outputs | None) -> AdapterFinding | None:
     """Return that the activation is taken of what are probabilities already, None where they are none."""
     if read is None or read.activation is None:
         return None
-    values = torch.cat([one.reshape(-1, one.shape[-1]) for one in unread])
     shares = bool(((values.sum(-1) - 1).abs() < _TOLERANCE).all())
     sure = shares if read.activation == "softmax" else bool(values.max() - values.min() > _SPREAD)
     if bool((values < 0).any() or (values > 1).any()) or not sure:
@@ -171,124 +172,100 @@ def _activated_twice(unread: list[Tensor], read: Outputs | None) -> AdapterFindi
     )
 
 
-@dataclass(frozen=True)
-class _Apart:
-    """Where outputs differ: by how much at most, and the first word and step."""
-
-    worst: float
-    word: int = 0
-    step: int = 0
-    ours: tuple[float, ...] = ()
-    theirs: tuple[float, ...] = ()
-
-
-def _where_outputs_differ(ours: Sequence[np.ndarray], theirs: Sequence[np.ndarray]) -> _Apart:
-    """Return where lists of outputs (T, O) differ; theirs may be of the last step only, (1, O)."""
-    worst, first = 0.0, None
-    for number, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
-        # (T,) or, of the last step only, (1,)
-        off = abs(mine[len(mine) - len(other) :] - other).max(-1)
-        off = np.where(np.isnan(off), np.inf, off)
-        worst = max(worst, float(off.max(initial=0)))
-        if first is None and (off > _TOLERANCE).any():
-            step = int(np.argmax(off > _TOLERANCE))
-            place = step + len(mine) - len(other)
-            first = (number, place, tuple(mine[place].tolist()), tuple(other[step].tolist()))
-    return _Apart(worst) if first is None else _Apart(worst, *first)
-
-
 def _likely_mistake(
-    network: StackModel[Any],
-    words: list[Word],
-    ours: list[np.ndarray],
-    expected: list[np.ndarray],
-    unread: list[Tensor],
+    network: StackModel[Any], words: list[Word], at: np.ndarray, ours: np.ndarray, unread: Tensor
 ) -> AdapterFinding:
-    """Return the first difference, and the known mistake that explains all of them, if one does."""
-    apart, read = _where_outputs_differ(ours, expected), outputs_read(network)
-    where = f"the outputs part at symbol {apart.step + 1} of {format_word(words[apart.word])}"
-    seen = f"{where}: {_shown_numbers(apart.ours)}, its own forward pass says {_shown_numbers(apart.theirs)}"
-    found = partial(AdapterFinding, word=words[apart.word], step=apart.step)
-    for cause, name, made in _readings(unread, None if read is None else read.activation):
-        if _where_outputs_differ(ours, [_around_half(one, read) for one in made]).worst <= _TOLERANCE:
-            return found(cause, f"{seen}; {name}")
+    """Return the first difference, and the known mistake that explains all of them, if one does. ``ours``, ``unread``:
+    outputs (S, O) of the adapter and of the author's forward pass ``at`` these words and steps, (2, S).
+    """
+    read = outputs_read(network)
+    expected = unread if read is None else read.probabilities(unread)
+    first = int(np.argmax(_distances(ours, expected, read) > _TOLERANCE))
+    word, step = words[at[0, first]], int(at[1, first])
+    theirs = expected if read is None else read.placed(expected)
+    where = f"the outputs part at symbol {step + 1} of {format_word(word)}"
+    says, own = (_shown_numbers(values[first].tolist()) for values in (ours, theirs))
+    seen = f"{where}: {says}, its own forward pass says {own}"
+    found = partial(AdapterFinding, word=word, step=step)
+    for cause, why, made in _readings(unread, None if read is None else read.activation):
+        if _distances(ours, made, read).max() <= _TOLERANCE:
+            return found(cause, f"{seen}; {why}")
     # known mistakes, one by one: the one with which nothing differs is the cause
     for variant in variants(network):
         try:
-            others = _outputs_of(variant.model, [variant.spelled(word) for word in words])
+            others = _outputs_at(variant.model, [variant.spelled(one) for one in words], at)
         except StacklensError:
             continue
-        if (
-            _where_outputs_differ([np.roll(output, variant.shift, 0) for output in others], expected).worst
-            <= _TOLERANCE
-        ):
+        if _distances(others, expected, read).max() <= _TOLERANCE:
             return found(variant.cause, f"{seen}; with {variant.change} nothing differs")
     hint = "the first symbol is right, so it is the hidden state that is handed on"
-    if apart.step == 0:
+    if step == 0:
         hint = "it is there at the first symbol, so it is the encoding, the hidden state at the start or the output"
     elif network.n_stacks:
         hint = "the first symbol is right, so it is the state or the stack: its limit, empty value, when it is read"
     return found("unknown", f"{seen}; no known mistake explains it: {hint}")
 
 
-def _readings(unread: list[Tensor], activation: str | None) -> Iterator[tuple[str, str, list[Tensor]]]:
+def _readings(unread: Tensor, activation: str | None) -> Iterator[tuple[str, str, Tensor]]:
     """Yield the cause, a sentence, and the outputs to expect, if outputs are logits here and probabilities there."""
     for name, made in (("sigmoid", torch.sigmoid), ("softmax", partial(torch.softmax, dim=-1))):
-        once = [made(one) for one in unread]
-        yield "logits", f"its own are logits, of which the {name} is taken here", once
+        yield "logits", f"its own are logits, of which the {name} is taken here", made(unread)
         if activation == name:
             twice = f"the {name} is taken twice, by the network and by wrap: leave activation out of wrap"
-            yield "probabilities", twice, [made(one) for one in once]
-    if all(((one >= 0) & (one <= 1)).all() for one in unread):
-        advice = 'logits where probabilities are meant: give wrap activation="sigmoid"'
-        yield "logits", advice, [torch.logit(one) for one in unread]
+            yield "probabilities", twice, made(made(unread))
+    if ((unread >= 0) & (unread <= 1)).all():
+        yield "logits", 'logits where probabilities are meant: give wrap activation="sigmoid"', torch.logit(unread)
 
 
 def _shown_numbers(values: Sequence[float]) -> str:
     return f"({', '.join(f'{value:.4g}' for value in values[:6])}{', …' if len(values) > 6 else ''})"
 
 
-class _OtherShapeError(StacklensError):
-    """Outputs of a shape that says nothing of steps."""
-
-
-def _forward_outputs(forward: Forward, network: StackModel[Any], words: Sequence[Word]) -> list[Tensor]:
-    """Return the outputs of the author's forward pass, (T, O), or (1, O) of the last symbol, in the form it takes."""
+def _forward_outputs(
+    forward: Forward, network: StackModel[Any], words: Sequence[Word]
+) -> list[Tensor] | AdapterFinding:
+    """Return the outputs of the author's forward pass, (T, O), or (1, O) of the last symbol, in the form it takes; or
+    that they are of a shape that says nothing of steps.
+    """
     size = 1 if network.task_kind == "recognition" else len(network.output_alphabet)
     own = outputs_read(network)
     sizes = own.sizes if own is not None and own.columns else (size,)
     places, dtype = {symbol: n for n, symbol in enumerate(network.alphabet)}, network.initial_state(1).hidden.dtype
     shape = getattr(network, "shape", network)
-    read, tokens = getattr(shape, "symbols", "index"), getattr(shape, "vocabulary", None)
+    tokens = getattr(shape, "vocabulary", None)
     n_tokens = network.n_symbols if tokens is None else tokens.size
 
     def index(word: Word) -> Tensor:
         codes = torch.tensor([[places[symbol] for symbol in word]])
         return codes if tokens is None else cast(Tensor, tokens.numbers(codes))
 
-    one_hot: Callable[[Word], Any] = lambda word: torch.nn.functional.one_hot(index(word), n_tokens).to(dtype)  # noqa: E731
-    forms = [lambda word: word, *((one_hot, index) if read == "one-hot" else (index, one_hot))]
+    def one_hot(word: Word) -> Tensor:
+        return torch.nn.functional.one_hot(index(word), n_tokens).to(dtype)
+
+    # the first form of the first word that it takes, or else what it says of the word itself
+    as_read = (one_hot, index) if getattr(shape, "symbols", "index") == "one-hot" else (index, one_hot)
     problems: list[StacklensError] = []
-    while forms:
+    form: Callable[[Word], Any]
+    for form in (lambda word: word, *as_read):
         try:
-            guarded(forward, "forward(word)", {"word": forms[0](words[0])})
+            guarded(forward, "forward(word)", {"word": form(words[0])})
             break
         except StacklensError as error:
             problems.append(error)
-            del forms[0]
     else:
         raise problems[0]
     found: list[Tensor] = []
     for word in words:
-        made = guarded(forward, "forward(word)", {"word": forms[0](word)})
+        made = guarded(forward, "forward(word)", {"word": form(word)})
         made = taken_out("forward(word)", made, sizes)
         width = made.shape[-1] if own is not None and own.columns and made.dim() else size
         # there may be outputs before the first symbol as well
         if width not in sizes or made.numel() not in (len(word) * width, (len(word) + 1) * width, width):
             expected = " or ".join(map(str, sizes))
-            raise _OtherShapeError(
+            return AdapterFinding(
+                "a missing axis",
                 f"forward gives a word of {len(word)} symbols outputs of shape {tuple(made.shape)}; expected "
-                f"(1, {len(word)}, {expected}), or (1, {expected}) after the last symbol"
+                f"(1, {len(word)}, {expected}), or (1, {expected}) after the last symbol",
             )
         rows = made.detach().cpu().double().reshape(-1, width)
         found.append(rows[len(rows) > len(word) :])
@@ -311,7 +288,6 @@ class Variant:
     model: StackModel[Any]  # the network so changed
     # for another order of the alphabet, the place of each symbol in it; None where that is not changed
     order: tuple[int, ...] | None = None
-    shift: int = 0  # by how many steps outputs come later
 
     def spelled(self, word: Word) -> Word:
         """Return ``word`` in the symbols by which the network of this variant reads it."""
@@ -341,7 +317,15 @@ class _Changed(Wrapper[Any]):
 
 def variants(model: StackModel[Any]) -> Iterator[Variant]:
     """Yield variants of ``model``, those of the commonest mistakes first."""
-    yield from _other_operations(model)
+    # actions of the operations in another order
+    if model.action_kind == "signed":
+        yield Variant("swapped operations", "push below 0 and pop above", _Changed(model, torch.neg))
+    names = {"softmax": model.operations, "strengths": ("pop", "push")}.get(model.action_kind, ())
+    own = getattr(getattr(model, "choice", None), "order", range(len(names)))  # the network's own order
+    for order in islice(permutations(range(len(names))), 1, None):
+        given = dict(zip((own[taken] for taken in order), names, strict=True))
+        changed = _Changed(model, lambda actions, order=list(order): actions[..., order])  # type: ignore[misc]
+        yield Variant("swapped operations", f"actions=({', '.join(given[n] for n in range(len(names)))})", changed)
     # other orders of the alphabet: all of a small one; else sorted, reversed, and with two symbols exchanged
     alphabet, identity = model.alphabet, tuple(range(len(model.alphabet)))
     orders: Iterable[tuple[int, ...]] = permutations(identity)
@@ -353,9 +337,9 @@ def variants(model: StackModel[Any]) -> Iterator[Variant]:
         orders = chain((tuple(map(sorted(alphabet).index, alphabet)), identity[::-1]), exchanged)
     for order in islice(orders, _MOST_ORDERS):
         if order != identity:
-            named = dict(zip(order, alphabet, strict=True))
-            shown = " ".join(named[place] for place in identity)
+            shown = " ".join(alphabet[order.index(place)] for place in identity)
             yield Variant("alphabet order", f"the alphabet {shown}", model, order)
+    # a superposition stack's cells
     stack = model.initial_state(1).stack
     if isinstance(stack, SuperpositionStack):
         for value in _EMPTY_VALUES:
@@ -364,25 +348,6 @@ def variants(model: StackModel[Any]) -> Iterator[Variant]:
         for limit in _LIMITS:
             if limit != stack.limit and (limit is None or limit >= stack.depth):
                 yield Variant("how many cells there are", f"limit={limit}", _Changed(model, limit=limit))
-    for shift, when in ((1, "later"), (-1, "earlier")):
-        yield Variant("outputs a step off", f"outputs one step {when} but for the ends of words", model, shift=shift)
-
-
-def _other_operations(model: StackModel[Any]) -> Iterator[Variant]:
-    if model.action_kind == "signed":
-        turned = _Changed(model, lambda actions: -actions)
-        yield Variant("swapped operations", "push below 0 and pop above", turned)
-    if model.action_kind not in ("softmax", "strengths"):
-        return
-    names = ("pop", "push") if model.action_kind == "strengths" else model.operations
-    identity = tuple(range(len(names)))
-    own = getattr(getattr(model, "choice", None), "order", identity)
-    for order in permutations(identity):
-        if order != identity:
-            given = dict(zip((own[taken] for taken in order), names, strict=True))
-            shown = ", ".join(given[place] for place in identity)
-            changed = _Changed(model, lambda actions, order=list(order): actions[..., order])  # type: ignore[misc]
-            yield Variant("swapped operations", f"actions=({shown})", changed)
 
 
 # ---- What an adapter owes: shares, probabilities, stacks that give back what they hold.

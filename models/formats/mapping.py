@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,7 +33,6 @@ from ..wrap import wrap
 # ---- The step of a stack RNN whose weights a mapping names, with all shapes checked against each other.
 
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
-TOPS = ("input", "hidden", "added")
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
@@ -47,161 +47,130 @@ _SQUASHED: dict[str, Callable[[Tensor], Tensor]] = {  # actions, by the stack th
 _ACTIONS = {"superposition": ("push", "pop", "none"), "strength": ("pop", "push"), "continuous": ("push",)}
 
 
-class MappedWeights:
-    """Weights by entry, such as "input weight", each asked for with the shape that it has to have."""
-
-    def __init__(self, found: Mapping[str, Tensor]) -> None:
-        self.found, self.asked = dict(found), set[str]()
-
-    def __contains__(self, entry: str) -> bool:
-        return entry in self.found
-
-    def rows(self, entry: str) -> tuple[int, int]:
-        """Return the two sizes of a weight that there has to be."""
-        value = self.found.get(entry)
-        if value is None or value.dim() != 2 or 0 in value.shape:
-            shown = "is missing" if value is None else f"has shape {tuple(value.shape)}"
-            raise StacklensError(f"{entry} {shown}; expected a matrix (outputs, inputs)")
-        return value.shape[0], value.shape[1]
-
-    def layer(self, name: str, outputs: int, inputs: int, why: str, bias: bool = True) -> tuple[Tensor, Tensor]:
-        """Return weight (outputs, inputs) and bias (outputs,) of a layer; without a bias it is 0."""
-        weight = self._of(f"{name} weight", (outputs, inputs), why)
-        entry = f"{name} bias"
-        if not bias or entry not in self.found:
-            return weight, weight.new_zeros(outputs)
-        return weight, self._of(entry, (outputs,), why)
-
-    def _of(self, entry: str, shape: tuple[int, ...], why: str) -> Tensor:
-        self.asked.add(entry)
-        value = self.found.get(entry)
-        if value is None:
-            raise StacklensError(f"keys names no {entry}; expected one of shape {shape}, {why}")
-        if tuple(value.shape) != shape:
-            hint = "; is it transposed?" if tuple(value.shape) == shape[::-1] and len(shape) == 2 else ""
-            raise StacklensError(f"{entry} has shape {tuple(value.shape)}; expected {shape}, {why}{hint}")
-        return value
-
-
 class MappedCell(nn.Module):
     """A controller on stacks of one kind. ``hidden``, ``cell_size``, ``depth``: the sizes of a hidden vector and of a
-    cell, and how many layers there are.
+    cell, and how many layers there are. Its state is a tuple of layers, each (h,), or (h, c) of an LSTM.
     """
 
     def __init__(
         self,
-        weights: MappedWeights,
+        weights: Mapping[str, Tensor],  # by entry, such as "input weight"
         symbols: int,  # how many symbols it reads
-        choices: Mapping[str, str],  # "cell", "top", "nonlinearity", "push_activation", "reads", "stack"
-        temperature: float,
+        entries: Mapping[str, Any],  # those of the mapping, with "cell", "top", "nonlinearity", "stack", …
         actions: Sequence[str],  # what the actions of a stack are of
-        n_stacks: int = 1,  # number of stacks; their actions, values and tops stand one after the other
         source: Path | None = None,
     ) -> None:
         super().__init__()
-        self.choices, self.temperature, self.n_stacks, self.source = dict(choices), temperature, n_stacks, source
-        pushed, self.hidden = weights.rows("push weight")
-        self.cell_size = pushed // n_stacks
-        rows = weights.rows("actions weight")[0] if "actions weight" in weights else n_stacks * len(actions)
-        if pushed % n_stacks or (rows % len(actions) == 0 and rows != n_stacks * len(actions)):
+        self.entries, self.n_stacks, self.source = entries, entries["n_stacks"], source
+        pushed, self.hidden = _rows(weights, "push weight")
+        self.cell_size = pushed // self.n_stacks
+        shares = self.n_stacks * len(actions)
+        rows = _rows(weights, "actions weight")[0] if "actions weight" in weights else shares
+        if pushed % self.n_stacks or (rows % len(actions) == 0 and rows != shares):
             raise StacklensError(
-                f"n_stacks is {n_stacks}, with {rows} actions ({len(actions)} a stack) and {pushed} numbers to push; "
-                f'are there {rows // len(actions)} stacks? then "n_stacks": {rows // len(actions)}'
+                f"n_stacks is {self.n_stacks}, with {rows} actions ({len(actions)} a stack) and {pushed} numbers to "
+                f'push; are there {rows // len(actions)} stacks? then "n_stacks": {rows // len(actions)}'
             )
-        gates = GATES[choices["cell"]] * self.hidden
-        size, beside = symbols, pushed if choices["top"] == "input" else 0
-        layers: dict[str, tuple[Tensor, Tensor]] = {}
+        # the shapes of all layers, (outputs, inputs), and what they follow from
+        gates, size = GATES[entries["cell"]] * self.hidden, symbols
+        layers: dict[str, tuple[tuple[int, int], str]] = {}
         if "embedding weight" in weights:
-            size = weights.rows("embedding weight")[1]
-            layers["embedding"] = weights.layer("embedding", symbols, size, f"for {symbols} symbols", bias=False)
-        seen = f"{size} inputs and a top of {beside}" if beside else f"{size} inputs"
-        why = f"for {seen}, {self.hidden} hidden units, cell {choices['cell']}"
-        layers["input"] = weights.layer("input", gates, size + beside, why)
+            size = _rows(weights, "embedding weight")[1]
+            layers["embedding"] = (symbols, size), f"for {symbols} symbols"
+        beside = pushed if entries["top"] == "input" else 0
+        why = f"for {size} inputs{f' and a top of {beside}' if beside else ''}, {self.hidden} hidden units"
+        layers["input"] = (gates, size + beside), f"{why}, cell {entries['cell']}"
         self.depth = 1
         while f"input {self.depth + 1} weight" in weights:
             self.depth += 1
-            name = f"input {self.depth}"
-            layers[name] = weights.layer(name, gates, self.hidden, f"for {self.hidden} hidden units below it")
+            layers[f"input {self.depth}"] = (gates, self.hidden), f"for {self.hidden} hidden units below it"
         for name in ("hidden", *(f"hidden {number}" for number in range(2, self.depth + 1))):
             if f"{name} weight" in weights:
-                layers[name] = weights.layer(name, gates, self.hidden, f"for {self.hidden} hidden units")
-        if choices["top"] != "input":
-            rows = self.hidden if choices["top"] == "hidden" else gates
-            layers["top"] = weights.layer("top", rows, pushed, f"for cells of {self.cell_size}")
-        rows = n_stacks * len(actions)
-        layers["actions"] = weights.layer("actions", rows, self.hidden, f"for {rows} actions")
-        layers["push"] = weights.layer("push", pushed, self.hidden, f"for cells of {self.cell_size}")
-        seen_last = self.hidden + (pushed if choices["reads"] == "after" else 0)
-        outputs = weights.rows("output weight")[0]
-        layers["output"] = weights.layer("output", outputs, seen_last, f"for {seen_last} numbers that it sees")
-        if left := sorted(set(weights.found) - weights.asked):
-            raise StacklensError(f"keys names {', '.join(left)}, which a network of this kind does not have")
+                layers[name] = (gates, self.hidden), f"for {self.hidden} hidden units"
+        if entries["top"] != "input":
+            rows = self.hidden if entries["top"] == "hidden" else gates
+            layers["top"] = (rows, pushed), f"for cells of {self.cell_size}"
+        layers["actions"] = (shares, self.hidden), f"for {shares} actions"
+        layers["push"] = (pushed, self.hidden), f"for cells of {self.cell_size}"
+        seen = self.hidden + (pushed if entries["reads"] == "after" else 0)
+        layers["output"] = (_rows(weights, "output weight")[0], seen), f"for {seen} numbers that it sees"
         self.layers = nn.ParameterDict()
-        for name, (weight, bias) in layers.items():
+        for name, (shape, why) in layers.items():
+            weight = _of_shape(weights, f"{name} weight", shape, why)
+            bias = weight.new_zeros(shape[0])
+            if f"{name} bias" in weights and name != "embedding":
+                bias = _of_shape(weights, f"{name} bias", shape[:1], why)
             called = name.replace(" ", "_")
             self.layers[f"{called}_weight"], self.layers[f"{called}_bias"] = nn.Parameter(weight), nn.Parameter(bias)
+        known = {f"{name} {part}" for name in layers for part in ("weight", "bias")} - {"embedding bias"}
+        if left := sorted(set(weights) - known):
+            raise StacklensError(f"keys names {', '.join(left)}, which a network of this kind does not have")
 
     def step(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor, Tensor]:
         """Return the state after symbols ``x`` (B, n), the shares, the value to push, and the output, unread."""
         state, shares, pushed = self.update(x, state, top)
-        return state, shares, pushed, self._linear("output", self._last(state))
+        return state, shares, pushed, self._linear("output", state[-1][0])
 
     def update(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor]:
-        """Return the state after symbols ``x`` (B, n), the actions, and the values to push, a row a stack if several.
-        The state has a tuple of layers where there are several; an LSTM's layer is a pair.
-        """
-        seen, below, after = x.to(top), top.flatten(1), []
-        for number, one in enumerate(state if self.depth > 1 else (state,), 1):
-            one = self._next(seen, one, below) if number == 1 else self._layer(seen, _h(one), one, f"_{number}")
-            seen = _h(one)
-            after.append(one)
-        raw = self._linear("actions", seen).unflatten(-1, (self.n_stacks, -1)) / self.temperature  # type: ignore[no-untyped-call]
-        actions = _SQUASHED[self.choices["stack"]](raw)
-        pushed = _ACTIVATIONS[self.choices["push_activation"]](self._linear("push", seen)).view(*actions.shape[:2], -1)
-        state = tuple(after) if self.depth > 1 else after[0]
-        return (state, actions, pushed) if self.n_stacks > 1 else (state, actions[:, 0], pushed[:, 0])
+        """Return the state after symbols ``x`` (B, n), the actions, and the values to push, a row a stack."""
+        seen, below, after = x.to(top), top.flatten(1), list[tuple[Tensor, ...]]()
+        if "embedding_weight" in self.layers:
+            seen = seen @ self.layers["embedding_weight"]
+        for number, (h, *c) in enumerate(state):
+            place, before = f"_{number + 1}" if number else "", h
+            if number == 0 and self.entries["top"] == "input":
+                seen = torch.cat([seen, below], -1)
+            elif number == 0 and self.entries["top"] == "hidden":
+                before = h + self._linear("top", below)
+            drive = self._linear(f"input{place}", seen)
+            if number == 0 and self.entries["top"] == "added":
+                drive = drive + self._linear("top", below)
+            kept = torch.zeros_like(drive)
+            if f"hidden{place}_weight" in self.layers:
+                kept = self._linear(f"hidden{place}", before)
+            after.append(self._gated(drive, kept, before, c))
+            seen = after[-1][0]
+        raw = self._linear("actions", seen).unflatten(-1, (self.n_stacks, -1))  # type: ignore[no-untyped-call]
+        actions = _SQUASHED[self.entries["stack"]](raw / self.entries["temperature"])
+        pushed = _ACTIVATIONS[self.entries["push_activation"]](self._linear("push", seen))
+        return tuple(after), actions, pushed.view(*actions.shape[:2], -1)
 
     def output(self, state: Any, top: Tensor) -> Tensor:
         """Return the output that sees the tops after the update, unread."""
-        return self._linear("output", torch.cat([self._last(state), top.flatten(1)], -1))
+        return self._linear("output", torch.cat([state[-1][0], top.flatten(1)], -1))
 
-    def _last(self, state: Any) -> Tensor:
-        return _h(state[-1] if self.depth > 1 else state)
-
-    def _next(self, x: Tensor, state: Any, top: Tensor) -> Any:
-        """Return the first layer's state."""
-        if "embedding_weight" in self.layers:
-            x = x @ self.layers["embedding_weight"]
-        where, h = self.choices["top"], _h(state)
-        x = torch.cat([x, top], -1) if where == "input" else x
-        before = h + self._linear("top", top) if where == "hidden" else h
-        return self._layer(x, before, state, "", self._linear("top", top) if where == "added" else None)
-
-    def _layer(self, x: Tensor, before: Tensor, state: Any, number: str, added: Tensor | None = None) -> Any:
-        seen = self._linear(f"input{number}", x)
-        kept = torch.zeros_like(seen)
-        if f"hidden{number}_weight" in self.layers:
-            kept = self._linear(f"hidden{number}", before)
-        return self._gated(seen if added is None else seen + added, kept, before, state)
-
-    def _gated(self, seen: Tensor, kept: Tensor, h: Tensor, state: Any) -> Any:
-        """Return the next state from what inputs and hidden vector give each gate, in torch's order of gates."""
-        kind, f = self.choices["cell"], _ACTIVATIONS[self.choices["nonlinearity"]]
-        if kind == "rnn":
-            return f(seen + kept)
-        if kind == "gru":
+    def _gated(self, seen: Tensor, kept: Tensor, h: Tensor, c: list[Tensor]) -> tuple[Tensor, ...]:
+        """Return the next state of a layer from what inputs and hidden vector give each gate, in torch's order."""
+        if self.entries["cell"] == "rnn":
+            return (_ACTIVATIONS[self.entries["nonlinearity"]](seen + kept),)
+        if self.entries["cell"] == "gru":
             (r, z, n), (hr, hz, hn) = seen.chunk(3, -1), kept.chunk(3, -1)
             update = torch.sigmoid(z + hz)
-            return (1 - update) * torch.tanh(n + torch.sigmoid(r + hr) * hn) + update * h
-        return lstm_cell(seen + kept, state[1])
+            return ((1 - update) * torch.tanh(n + torch.sigmoid(r + hr) * hn) + update * h,)
+        return lstm_cell(seen + kept, *c)
 
     def _linear(self, name: str, values: Tensor) -> Tensor:
         return nn.functional.linear(values, self.layers[f"{name}_weight"], self.layers[f"{name}_bias"])
 
 
-def _h(state: Any) -> Tensor:
-    found: Tensor = state[0] if isinstance(state, tuple | list) else state
-    return found
+def _rows(weights: Mapping[str, Tensor], entry: str) -> tuple[int, int]:
+    """Return the two sizes of a weight that there has to be."""
+    value = weights.get(entry)
+    if value is None or value.dim() != 2 or 0 in value.shape:
+        shown = "is missing" if value is None else f"has shape {tuple(value.shape)}"
+        raise StacklensError(f"{entry} {shown}; expected a matrix (outputs, inputs)")
+    return value.shape[0], value.shape[1]
+
+
+def _of_shape(weights: Mapping[str, Tensor], entry: str, shape: tuple[int, ...], why: str) -> Tensor:
+    """Return the weight of an entry, which has to be there and of this ``shape``."""
+    value = weights.get(entry)
+    if value is None:
+        raise StacklensError(f"keys names no {entry}; expected one of shape {shape}, {why}")
+    if tuple(value.shape) != shape:
+        hint = "; is it transposed?" if tuple(value.shape) == shape[::-1] and len(shape) == 2 else ""
+        raise StacklensError(f"{entry} has shape {tuple(value.shape)}; expected {shape}, {why}{hint}")
+    return value
 
 
 # ---- State dicts of stack RNNs as others publish them, by a mapping file that says which ----
@@ -209,32 +178,52 @@ def _h(state: Any) -> Tensor:
 MAPPING_FORMAT = "stacklens mapping"
 _EXPECTED = f'a mapping file: JSON with "format": "{MAPPING_FORMAT}"'
 _KEYS = ("input", "hidden", "top", "embedding", "actions", "push", "output")  # each a layer: weight and bias
-_CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "cell": ("rnn", tuple(GATES)),
-    "top": ("input", TOPS),
-    "nonlinearity": ("tanh", ("tanh", "sigmoid", "relu")),
-    "push_activation": ("sigmoid", ("sigmoid", "tanh", "none")),
-    "output_activation": ("sigmoid", ("sigmoid", "softmax", "none")),
-    "outputs": ("next set", ("next set", "next symbol", "recognition", "transduction")),
-    "reads": ("before", ("before", "after")),
-    "stack": ("superposition", tuple(_SQUASHED)),
+_CHOICES: dict[str, tuple[str, ...]] = {  # the default first
+    "cell": tuple(GATES),
+    "top": ("input", "hidden", "added"),
+    "nonlinearity": ("tanh", "sigmoid", "relu"),
+    "push_activation": ("sigmoid", "tanh", "none"),
+    "output_activation": ("sigmoid", "softmax", "none"),
+    "outputs": ("next set", "next symbol", "recognition", "transduction"),
+    "reads": ("before", "after"),
+    "stack": tuple(_SQUASHED),
 }
-_NUMBERS = {"temperature": 1.0, "empty_value": 0.0}
-_TOKENS = ("bos", "eos", "pad")  # of a language model, whose alphabet has all its tokens
-_NAMES = ("format", "weights", "state_dict", "alphabet", "keys", "empty_word", "limit", "n_stacks", "initial")
-_LISTS = ("ignore", "transposed", "actions", "first")
-_FURTHER = re.compile(r"^(input|hidden) [2-9] ")  # entries of further layers
 _MOST_STACKS = 64
+
+
+def _number_fits(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6
+
+
+# of every entry that is one value: its default, whether a value fits, and what is expected
+_VALUES: dict[str, tuple[Any, Callable[[Any], bool], str]] = {
+    **{name: (known[0], known.__contains__, f"one of {', '.join(known)}") for name, known in _CHOICES.items()},
+    "temperature": (1.0, lambda value: _number_fits(value) and value > 0, "a number above 0"),
+    "empty_value": (0.0, _number_fits, "a number"),
+    "empty_word": (None, lambda value: isinstance(value, bool | None), "true or false"),
+    "limit": (
+        None,
+        lambda value: value is None or (type(value) is int and value >= 1),
+        "how many cells the stack has, or null for no limit",
+    ),
+    "n_stacks": (
+        1,
+        lambda value: type(value) is int and 1 <= value <= _MOST_STACKS,
+        f"how many stacks, 1 to {_MOST_STACKS}",
+    ),
+}
+_TOKENS = ("bos", "eos", "pad")  # of a language model, whose alphabet has all its tokens
+_NAMES = ("format", "weights", "state_dict", "alphabet", "keys", "initial", "threshold", "ignore")
+_LISTS = ("transposed", "actions", "first")
+_FURTHER = re.compile(r"^(input|hidden) [2-9] ")  # entries of further layers
 
 
 def is_mapping(path: str | Path) -> bool:
     """Return whether the file at ``path`` ends in .json and says that it is a mapping."""
-    if Path(path).suffix != ".json" or not os.path.isfile(path):
-        return False
-    try:
-        return _mapping_content(Path(path)).get("format") == MAPPING_FORMAT
-    except StacklensError:
-        return False
+    with suppress(StacklensError):
+        there = Path(path).suffix == ".json" and os.path.isfile(path)
+        return there and _mapping_content(Path(path)).get("format") == MAPPING_FORMAT
+    return False
 
 
 def mapping_digest(path: str | Path) -> str:
@@ -250,70 +239,49 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
     order, where the mapping has none, else the same.
     """
     path = Path(path)
-    with in_file(path):
-        content = _mapping_content(path)
-        _check_entries(content)
-        own = _symbols_of(content, "alphabet")
-        if own is None and alphabet is None:
-            raise StacklensError(
-                "names no alphabet; expected its symbols in the network's order, or --alphabet (alphabet=…)"
-            )
-        letters = own or tuple(alphabet or ())
-        if alphabet is not None and tuple(alphabet) != letters:
-            raise StacklensError(f"has the alphabet {' '.join(letters)}, not {' '.join(alphabet)}")
-        choices = {name: _choice(content, name) for name in _CHOICES}
-        numbers = {name: _numeric_entry(content, name) for name in _NUMBERS}
-        # the state dict, under the name that the mapping gives, if any
-        held = read_plain(_weights_file(path, content), "a state dict")
-        if (under := content.get("state_dict")) is not None:
-            if not isinstance(held, Mapping) or not isinstance(under, str) or under not in held:
-                raise StacklensError(f"the weights have no {in_short(under)}: {describe(held)}")
-            held = held[under]
-        if not isinstance(held, Mapping):
-            raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
-        actions = _symbols_of(content, "actions") or _ACTIONS[choices["stack"]]
-        weights, n_stacks = MappedWeights(_named_weights(content, held)), content.get("n_stacks", 1)
-        if type(n_stacks) is not int or not 1 <= n_stacks <= _MOST_STACKS:
-            raise StacklensError(f"n_stacks is {in_short(n_stacks)}; expected how many stacks, 1 to {_MOST_STACKS}")
-        _pad_unread(weights.found, letters, content)
-        cell = MappedCell(weights, len(letters), choices, numbers["temperature"], actions, n_stacks, path)
-        _check_used(content, held)
-        # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
-        after, activation = choices["reads"] == "after", cast(Any, choices["output_activation"])
-        tokens: dict[str, Any] = {name: content.get(name) for name in _TOKENS}
-        if any(token is not None for token in tokens.values()) and "output_activation" not in content:
-            activation = None  # which a trial finds
-        empty, limit = content.get("empty_word"), content.get("limit")
-        if not isinstance(empty, bool | None):
-            raise StacklensError(f"empty_word is {in_short(empty)}; expected true or false")
-        if limit is not None and (type(limit) is not int or limit < 1):
-            raise StacklensError(
-                f"limit is {in_short(limit)}; expected how many cells the stack has, or null for no limit"
-            )
-        layer = (cell.hidden, cell.hidden) if choices["cell"] == "lstm" else cell.hidden
-        network = wrap(
-            cell,
-            letters,
-            step=cell.update if after else cell.step,
-            stack=choices["stack"],
-            actions=actions,
-            n_stacks=n_stacks,
-            initial=content.get("initial"),
-            outputs=cast(Any, choices["outputs"]),
-            reads=choices["reads"],
-            output=cell.output if after else None,
-            hidden=(layer,) * cell.depth if cell.depth > 1 else layer,
-            cell=cell.cell_size,
-            symbols="one-hot",
-            activation=activation,
-            threshold=content.get("threshold"),
-            **tokens,
-            first=_symbols_of(content, "first"),
-            empty_word=empty,
-            limit=limit,
-            empty_value=numbers["empty_value"],
-            name=path.stem,
+    content = _mapping_content(path)
+    entries = _checked_entries(content)
+    own = _symbols_of(content, "alphabet")
+    if own is None and alphabet is None:
+        raise StacklensError(
+            "names no alphabet; expected its symbols in the network's order, or --alphabet (alphabet=…)"
         )
+    letters = own or tuple(alphabet or ())
+    if alphabet is not None and tuple(alphabet) != letters:
+        raise StacklensError(f"has the alphabet {' '.join(letters)}, not {' '.join(alphabet)}")
+    # the state dict, under the name that the mapping gives, if any
+    held = read_plain(_weights_file(path, content), "a state dict")
+    if (under := content.get("state_dict")) is not None:
+        if not isinstance(held, Mapping) or not isinstance(under, str) or under not in held:
+            raise StacklensError(f"the weights have no {in_short(under)}: {describe(held)}")
+        held = held[under]
+    if not isinstance(held, Mapping):
+        raise StacklensError(f"the weights are no state dict: {describe(held)}; name where it is with state_dict")
+    actions, weights = entries["actions"] or _ACTIONS[entries["stack"]], _named_weights(entries, held)
+    _pad_unread(weights, letters, entries)
+    cell = MappedCell(weights, len(letters), entries, actions, path)
+    _check_used(content, held)
+    # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
+    tokens: dict[str, Any] = {name: content.get(name) for name in _TOKENS}
+    after, of_tokens = entries["reads"] == "after", any(token is not None for token in tokens.values())
+    kept = ("stack", "n_stacks", "outputs", "reads", "first", "empty_word", "limit", "empty_value")
+    network = wrap(
+        cell,
+        letters,
+        step=cell.update if after else cell.step,
+        output=cell.output if after else None,
+        actions=actions,
+        initial=content.get("initial"),
+        hidden=((cell.hidden,) * (1 + (entries["cell"] == "lstm")),) * cell.depth,
+        cell=cell.cell_size,
+        symbols="one-hot",
+        # of a language model a trial finds it
+        activation=None if of_tokens and "output_activation" not in content else entries["output_activation"],
+        threshold=content.get("threshold"),
+        name=path.stem,
+        **tokens,
+        **{name: entries[name] for name in kept},
+    )
     assert isinstance(network, StepNetwork)
     return network
 
@@ -362,8 +330,9 @@ def _mapping_content(path: Path) -> dict[str, Any]:
         return parse_json(read_whole(path, _EXPECTED).decode("utf-8", "replace"), _EXPECTED)
 
 
-def _check_entries(content: Mapping[str, Any]) -> None:
-    known = (*_NAMES, *_LISTS, *_CHOICES, *_NUMBERS, "threshold", *_TOKENS)
+def _checked_entries(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of a mapping, each checked by itself, with defaults for those that it lacks."""
+    known = (*_NAMES, *_LISTS, *_VALUES, *_TOKENS)
     if content.get("format") != MAPPING_FORMAT:
         raise StacklensError(f"format is {in_short(content.get('format'))}; expected {_EXPECTED}")
     if strange := [name for name in content if name not in known]:
@@ -379,6 +348,12 @@ def _check_entries(content: Mapping[str, Any]) -> None:
             f"keys {strange[0]} is {in_short(keys[strange[0]])}; expected the name of a weight, a list of names whose "
             "rows stand one below the other, or null"
         )
+    entries = {**content, **{name: _symbols_of(content, name) for name in _LISTS}}
+    for name, (default, fits, expected) in _VALUES.items():
+        entries[name] = content.get(name, default)
+        if not fits(entries[name]):
+            raise StacklensError(f"{name} is {in_short(entries[name])}; expected {expected}")
+    return entries
 
 
 def _names_in(key: object) -> list[str]:
@@ -397,23 +372,6 @@ def _symbols_of(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None
     return found
 
 
-def _choice(content: Mapping[str, Any], name: str) -> str:
-    default, known = _CHOICES[name]
-    value = content.get(name, default)
-    if value not in known:
-        raise StacklensError(f"{name} is {in_short(value)}; expected one of {', '.join(known)}")
-    return str(value)
-
-
-def _numeric_entry(content: Mapping[str, Any], name: str) -> float:
-    value = content.get(name, _NUMBERS[name])
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e6:
-        raise StacklensError(f"{name} is {in_short(value)}; expected a number")
-    if name == "temperature" and value <= 0:
-        raise StacklensError(f"temperature is {value}; expected a number above 0")
-    return float(value)
-
-
 def _weights_file(path: Path, content: Mapping[str, Any]) -> Path:
     name = content.get("weights")
     if not isinstance(name, str) or not name:
@@ -421,11 +379,11 @@ def _weights_file(path: Path, content: Mapping[str, Any]) -> Path:
     return path.parent / name
 
 
-def _named_weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[str, Tensor]:
+def _named_weights(entries: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[str, Tensor]:
     """Return the weights by their entry in "keys", turned where the mapping says that they stand (inputs, outputs)."""
-    turned = _symbols_of(content, "transposed") or ()
+    turned = entries["transposed"] or ()
     found = {}
-    for entry, key in content["keys"].items():
+    for entry, key in entries["keys"].items():
         if key is None:
             continue
         parts = []
@@ -446,13 +404,13 @@ def _named_weights(content: Mapping[str, Any], held: Mapping[Any, Any]) -> dict[
     return found
 
 
-def _pad_unread(found: dict[str, Tensor], tokens: Sequence[str], content: Mapping[str, Any]) -> None:
+def _pad_unread(found: dict[str, Tensor], tokens: Sequence[str], entries: Mapping[str, Any]) -> None:
     """Give "input" zeros for eos and pad where it has no columns for them: no word has these tokens."""
-    never = {content.get("eos"), content.get("pad")} - {content.get("bos")}
+    never = {entries.get("eos"), entries.get("pad")} - {entries.get("bos")}
     read, weight = [n for n, token in enumerate(tokens) if token not in never], found.get("input weight")
     if len(read) == len(tokens) or weight is None or weight.dim() != 2 or "embedding weight" in found:
         return
-    beside = weight.shape[1] - len(read) if content.get("top", "input") == "input" else 0
+    beside = weight.shape[1] - len(read) if entries["top"] == "input" else 0
     if beside in (0, *found["push weight"].shape[:1]) and weight.shape[1] == len(read) + beside:
         wide = weight.new_zeros(len(weight), len(tokens) + beside)
         wide[:, [*read, *range(len(tokens), len(tokens) + beside)]] = weight

@@ -15,7 +15,7 @@ from ...core.files import LARGEST_NETWORK, read_whole
 from ..networks.joulin import StackRNN, StackRNNConfig
 from ..networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from ..networks.suzgun import BabyNTM, Marnn, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
-from ..plain_data import check_layer, check_weights, kind_of, read_plain
+from ..plain_data import check_tensor, check_weights, describe
 
 # ---- Reader of the networks of Suzgun et al. 2019 as their program saves them: state dicts.
 # The program is github.com/suzgunmirac/marnns. A Stack-RNN or Stack-LSTM has `rnn.*` or `lstm.*`, `W_sh`, `W_y`, `W_n`
@@ -26,8 +26,8 @@ from ..plain_data import check_layer, check_weights, kind_of, read_plain
 # paper's words. Ours begin with rotate right, as the paper's list does, so the first two rows change places.
 
 BRACKETS = tuple("()[]{}<>+-abxo")  # the authors' order; a Dyck language of n kinds of brackets takes the first 2n
+_PAIRS = dict(zip(BRACKETS[::2], BRACKETS[1::2], strict=True))
 _MARNNS_EXPECTED = "expected a state dict of the marnns program with rnn.* or lstm.*, W_y, W_n, W_a and W_sh or W_m"
-_MARNNS_FILE = "a state dict of the marnns program"
 _MARNNS_CELLS = 104
 _NTM_ROWS = [1, 0, 2, 3, 4]  # our rotate right is row 1 of the file
 
@@ -37,33 +37,43 @@ def is_marnns(content: object) -> bool:
     return isinstance(content, Mapping) and {"W_y.weight", "W_a.weight", "W_n.weight"} <= content.keys()
 
 
-def read_marnns(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[str] | None = None) -> Marnn[Any]:
-    """Return the network at a path of a file of the authors' program, or in a state dict, in evaluation mode and
-    float64. It is a `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
+def read_marnns(content: object, alphabet: Sequence[str] | None = None) -> Marnn[Any]:
+    """Return the network in a state dict of the authors' program, in evaluation mode and float64. It is a
+    `MarnnStackRNN`, a `MarnnStackLSTM` or a `BabyNTM`.
 
     ``alphabet``: the symbols; without it the first of ``( ) [ ] { } < > + - a b x o``, as many as the network reads.
-    Where it is made of those pairs, in any order, a word begins with the first of a pair. Raises FileFormatError: the
-    file is missing, damaged, holds objects that would run code, or is no such network: missing or further weights,
-    shapes that do not fit together, NaN, or an alphabet of another size.
+    Where it is made of those pairs, in any order, a word begins with the first of a pair. Raises StacklensError: it is
+    no such network: missing or further weights, shapes that do not fit together, NaN, or an alphabet of another size.
 
     >>> weights = MarnnStackRNN(MarnnConfig(("(", ")")), seed=1).state_dict()
     >>> net = read_marnns({theirs: weights[ours] for theirs, ours in our_names("rnn", "W_sh").items()})
     >>> net.name, net.alphabet, net.first
     ('marnn-stack-rnn', ('(', ')'), ('(',))
     """
-    content, name = _content_of(source, _MARNNS_FILE)
-    with in_file(name):
-        weights, model_class = _renamed_weights(content)
-        letters = _bracket_symbols(weights["input_weights"].shape[1], alphabet)
-        shape = MarnnConfig(
-            letters,
-            hidden=weights["hidden_weights"].shape[1],
-            cell_size=weights["memory_weights"].shape[1],
-            stack_limit=_MARNNS_CELLS,
-            first=_openers(letters),
-        )
-        check_weights(model_class.parameter_shapes(shape), weights, " from the other shapes")
-        model = model_class(shape)
+    if not isinstance(content, Mapping) or not is_marnns(content):
+        raise StacklensError(f"{describe(content)}; {_MARNNS_EXPECTED}")
+    cell = "lstm" if any(str(key).startswith("lstm.") for key in content) else "rnn"
+    memory = "W_m" if "W_m.weight" in content and cell == "rnn" else "W_sh"
+    weights = _renamed(content, our_names(cell, memory), "one layer; a Baby-NTM has an rnn")
+    weights = {name: value.double() for name, value in weights.items()}
+    kind: type[Marnn[Any]] = MarnnStackLSTM if cell == "lstm" else MarnnStackRNN
+    if memory == "W_m":
+        kind = BabyNTM
+        if len(weights["action_weights"]) == len(weights["action_bias"]) == len(_NTM_ROWS):
+            weights |= {key: weights[key][_NTM_ROWS] for key in ("action_weights", "action_bias")}
+    letters = _bracket_symbols(weights["input_weights"].shape[1], alphabet)
+    # the first symbols of the pairs that the alphabet is made of, if it is
+    openers = tuple(letter for letter in letters if letter in _PAIRS)
+    paired = set(letters) == {*openers, *(_PAIRS[letter] for letter in openers)}
+    shape = MarnnConfig(
+        letters,
+        hidden=weights["hidden_weights"].shape[1],
+        cell_size=weights["memory_weights"].shape[1],
+        stack_limit=_MARNNS_CELLS,
+        first=openers if paired else None,
+    )
+    check_weights(kind.parameter_shapes(shape), weights, " from the other shapes")
+    model = kind(shape)
     model.load_state_dict(weights)
     return model.eval()
 
@@ -79,30 +89,18 @@ def our_names(cell: str, memory: str) -> dict[str, str]:
     return found
 
 
-def _renamed_weights(content: Any) -> tuple[dict[str, Tensor], type[Marnn[Any]]]:
-    """Return the weights under our names, and the class of the network that has them."""
-    if not is_marnns(content):
-        raise StacklensError(f"found {kind_of(content)}; {_MARNNS_EXPECTED}")
-    cell = "lstm" if any(str(key).startswith("lstm.") for key in content) else "rnn"
-    memory = "W_m" if "W_m.weight" in content else "W_sh"
-    expected = our_names(cell, memory)
-    if set(content) != set(expected) or (cell, memory) == ("lstm", "W_m"):
-        found, wanted = names_in_short(sorted(map(str, content))), ", ".join(sorted(expected))
-        raise StacklensError(f"found {found}; expected {wanted} (one layer; a Baby-NTM has an rnn)")
+def _renamed(content: Mapping[Any, Any], ours: Mapping[str, str], hint: str) -> dict[str, Tensor]:
+    """Return the weights of a state dict under our names, ``ours`` by the program's; it has these and no others, of
+    any sizes but 0: vectors where a name says that it is a bias, and matrices otherwise.
+    """
+    if set(content) != set(ours):
+        found, expected = names_in_short(sorted(map(str, content))), ", ".join(sorted(ours))
+        raise StacklensError(f"found {found}; expected {expected} ({hint})")
     for key, value in content.items():
-        check_layer(key, value)
-    weights = {expected[key]: value.double() for key, value in content.items()}
-    if memory == "W_sh":
-        return weights, MarnnStackLSTM if cell == "lstm" else MarnnStackRNN
-    if len(weights["action_weights"]) == len(weights["action_bias"]) == len(_NTM_ROWS):
-        weights |= {key: weights[key][_NTM_ROWS] for key in ("action_weights", "action_bias")}
-    return weights, BabyNTM
-
-
-def _content_of(source: str | Path | Mapping[str, Tensor], expected: str) -> tuple[object, str]:
-    if isinstance(source, Mapping):
-        return source, "state dict"
-    return read_plain(Path(source), expected), str(source)
+        shape, axes = check_tensor(key, value).shape, 1 if "bias" in key else 2
+        if len(shape) != axes or 0 in shape:
+            raise StacklensError(f"{key} has shape {tuple(shape)}; expected {axes} axes of at least 1")
+    return {ours[key]: value for key, value in content.items()}
 
 
 def _bracket_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
@@ -114,13 +112,6 @@ def _bracket_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, .
             "with --alphabet (alphabet=…)"
         )
     return BRACKETS[:count]
-
-
-def _openers(letters: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the first symbols of the pairs that the alphabet is made of; None if it is not made of pairs."""
-    pairs = dict(zip(BRACKETS[::2], BRACKETS[1::2], strict=True))
-    openers = tuple(letter for letter in letters if letter in pairs)
-    return openers if set(letters) == {*openers, *(pairs[letter] for letter in openers)} else None
 
 
 # ---- The networks that Hao et al. 2018 published (github.com/viking-sudo-rm/StackNN): state dicts in float32.
@@ -136,9 +127,8 @@ def _openers(letters: tuple[str, ...]) -> tuple[str, ...] | None:
 # the sentence, where nothing counts any more: no word has it, so the network is given without that input.
 
 _PREFIXES = ("_network.", "_controller.")
-_CELLS: dict[str, ControllerKind] = {"_rnn": "rnn", "_lstm": "lstm"}
+_CELLS: tuple[ControllerKind, ...] = ("rnn", "lstm")
 _STACKNN_EXPECTED = "expected a StackNN state dict with _network._linear.weight or _controller._linear.weight"
-_STACKNN_FILE = "a state dict of the StackNN program"
 _USUAL_SIZE, _XOR_SIZE = 2, 6  # of values on the stack (section 5)
 _XOR_SYMBOLS = (2, 3)
 _NULL = "#"
@@ -159,79 +149,63 @@ def is_stacknn(content: object) -> bool:
     return isinstance(content, Mapping) and any(f"{prefix}_linear.weight" in content for prefix in _PREFIXES)
 
 
-def read_stacknn(source: str | Path | Mapping[str, Tensor], alphabet: Sequence[str] | None = None) -> NeuralStack:
-    """Return the network in a file of the authors' program, or in a state dict, in evaluation mode.
+def read_stacknn(content: object, alphabet: Sequence[str] | None = None) -> tuple[NeuralStack, str | None]:
+    """Return the network in a state dict of the authors' program, in evaluation mode, and the task of theirs that has
+    its symbols, None where none has.
 
     The published float32 weights are kept as they are and the arithmetic on them is float64. The null symbol is the
     last one where there are three or more, as in all of the authors' tasks. Where it is never read (see above) it is in
     the output alphabet only, and the weights of its input are left out.
 
-    ``source``: a path, or the state dict itself. ``alphabet``: the symbols read, which fixes all sizes; those written
-    are the same if they are as many, else digits. Without it they are ``0 1 #``, ``) ( [ ] #`` or the words of the
-    agreement task where there are 3, 5 or 10, as in the authors' tasks, else digits; as many are written as read, and
-    values on the stack hold 2 numbers. Where the shapes allow the 6 numbers of the XOR tasks too, the alphabet has to
-    be given. Brackets and the words of the agreement task may be given without the null symbol. Raises FileFormatError:
-    the file is missing, damaged, holds objects that would run code, or is no such network: missing or further weights,
-    shapes that do not fit together, NaN, a GRU, a buffered network, or open sizes.
+    ``alphabet``: the symbols read, which fixes all sizes; those written are the same if they are as many, else digits.
+    Without it they are ``0 1 #``, ``) ( [ ] #`` or the words of the agreement task where there are 3, 5 or 10, as in
+    the authors' tasks, else digits; as many are written as read, and values on the stack hold 2 numbers. Where the
+    shapes allow the 6 numbers of the XOR tasks too, the alphabet has to be given. Brackets and the words of the
+    agreement task may be given without the null symbol. Raises StacklensError: it is no such network: missing or
+    further weights, shapes that do not fit together, NaN, a GRU, a buffered network, or open sizes.
 
     >>> weights = {"_network._linear.weight": torch.zeros(7, 5), "_network._linear.bias": torch.zeros(7)}
-    >>> net = read_stacknn(weights)
-    >>> net.alphabet, net.null, net.cell_size, net.shape.controller
-    (('0', '1', '#'), '#', 2, 'linear')
-    >>> net = read_stacknn({"_network._linear.weight": torch.zeros(9, 7), "_network._linear.bias": torch.zeros(9)})
+    >>> net, task = read_stacknn(weights)
+    >>> task, net.alphabet, net.null, net.cell_size, net.shape.controller
+    ('reversal', ('0', '1', '#'), '#', 2, 'linear')
+    >>> weights = {"_network._linear.weight": torch.zeros(9, 7), "_network._linear.bias": torch.zeros(9)}
+    >>> net, task = read_stacknn(weights)
     >>> net.alphabet, net.output_alphabet
     ((')', '(', '[', ']'), (')', '(', '[', ']', '#'))
     """
-    return read_with_task(source, alphabet)[0]
-
-
-def read_with_task(
-    source: str | Path | Mapping[str, Tensor], alphabet: Sequence[str] | None = None
-) -> tuple[NeuralStack, str | None]:
-    """Return `read_stacknn` and the task of the authors' that has its symbols, None where none has."""
-    content, name = _content_of(source, _STACKNN_FILE)
-    with in_file(name):
-        weights, controller = _instruction_weights(content)
-        first = "weight_ih" if "weight_ih" in weights else "weight"
-        n_in, n_out = weights[first].shape[1], len(weights["weight"])
-        letters, cell_size = _symbols_and_size(n_in, n_out, alphabet)
-        written = n_out - 2 - cell_size
-        task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
-        read, null = letters, letters[-1] if len(letters) >= 3 else None
-        if task in _PREDICTED and null == _NULL:
-            read, null, place = letters[:-1], None, len(letters) - 1
-            weights[first] = torch.cat([weights[first][:, :place], weights[first][:, place + 1 :]], 1)
-        shape = NeuralStackConfig(
-            read,
-            letters if written == len(letters) else _usual_symbols(written),
-            controller=controller,
-            hidden=weights["weight_hh"].shape[1] if controller != "linear" else 10,
-            cell_size=cell_size,
-            null=null,
-        )
-        found = {f"net.{key}": value for key, value in weights.items()}
-        check_weights(NeuralStack.parameter_shapes(shape), found, " from the other shapes")
-        model = NeuralStack(shape)
-        model.net.load_state_dict({key: value.double() for key, value in weights.items()})
-        return model.eval(), task
-
-
-def _instruction_weights(content: Any) -> tuple[dict[str, Tensor], ControllerKind]:
-    """Return the weights under the names of `InstructionNet`, matrices as matrices, and which controller has them."""
-    if not is_stacknn(content):
-        raise StacklensError(f"found {kind_of(content)}; {_STACKNN_EXPECTED}")
+    if not isinstance(content, Mapping) or not is_stacknn(content):
+        raise StacklensError(f"{describe(content)}; {_STACKNN_EXPECTED}")
+    # the weights under the names of `InstructionNet`, and which controller has them
     prefix = next(prefix for prefix in _PREFIXES if f"{prefix}_linear.weight" in content)
-    renamed = {str(key).removeprefix(prefix).removesuffix("_l0"): value for key, value in content.items()}
-    cell = next((cell for cell in _CELLS if f"{cell}.weight_ih" in renamed), None)
-    names = {"_linear.weight": "weight", "_linear.bias": "bias"}
+    end = "_l0" if any(str(key).endswith("_l0") for key in content) else ""
+    cell = next((cell for cell in _CELLS if f"{prefix}_{cell}.weight_ih{end}" in content), None)
+    names = {f"{prefix}_linear.{key}": key for key in ("weight", "bias")}
     if cell is not None:
-        names |= {f"{cell}.{key}": key for key in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
-    if set(renamed) != set(names) or len(renamed) < len(content):  # one name may hide another
-        found, expected = names_in_short(sorted(map(str, content))), ", ".join(sorted(names))
-        raise StacklensError(f"found {found}; expected {expected} (linear, tanh and LSTM controllers can be read)")
-    for key, value in renamed.items():
-        check_layer(key, value)
-    return {names[key]: value for key, value in renamed.items()}, "linear" if cell is None else _CELLS[cell]
+        names |= {f"{prefix}_{cell}.{key}{end}": key for key in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
+    weights = _renamed(content, names, "linear, tanh and LSTM controllers can be read")
+    # sizes and symbols
+    first = "weight" if cell is None else "weight_ih"
+    n_in, n_out = weights[first].shape[1], len(weights["weight"])
+    letters, cell_size = _symbols_and_size(n_in, n_out, alphabet)
+    written = n_out - 2 - cell_size
+    task = next((name for name, symbols in _TASKS.items() if set(symbols) == set(letters)), None)
+    read, null = letters, letters[-1] if len(letters) >= 3 else None
+    if task in _PREDICTED and null == _NULL:
+        read, null, place = letters[:-1], None, len(letters) - 1
+        weights[first] = torch.cat([weights[first][:, :place], weights[first][:, place + 1 :]], 1)
+    shape = NeuralStackConfig(
+        read,
+        letters if written == len(letters) else _usual_symbols(written),
+        controller=cell or "linear",
+        hidden=10 if cell is None else weights["weight_hh"].shape[1],
+        cell_size=cell_size,
+        null=null,
+    )
+    found = {f"net.{key}": value for key, value in weights.items()}
+    check_weights(NeuralStack.parameter_shapes(shape), found, " from the other shapes")
+    model = NeuralStack(shape)
+    model.net.load_state_dict({key: value.double() for key, value in weights.items()})
+    return model.eval(), task
 
 
 def _symbols_and_size(n_in: int, n_out: int, alphabet: Sequence[str] | None) -> tuple[tuple[str, ...], int]:
@@ -296,20 +270,6 @@ class Header(NamedTuple):
     mod: int
     depth: int
 
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        """Return the shapes of the matrices in the order of the file."""
-        shapes = {"in2hid": (self.symbols, self.hidden), "hid2hid": (self.hidden, self.hidden)}
-        for stack in range(self.stacks):
-            shapes[f"hid2act {stack}"] = (self.actions, self.hidden)
-            shapes[f"hid2stack {stack}"] = (self.cells, self.hidden)
-            shapes[f"stack2hid {stack}"] = (self.hidden, self.cells)
-        return {**shapes, "hid2out": (self.outputs, self.hidden)}
-
-    def size(self) -> int:
-        """Return how many numbers a file has after its first line."""
-        each = self.actions + 2 * self.cells
-        return self.hidden * (self.symbols + self.hidden + self.stacks * each + self.outputs)
-
 
 def is_stack_rnn_cpp(path: str | Path) -> bool:
     """Return whether the file at ``path`` begins as the program's files do: a line of ten whole numbers."""
@@ -346,9 +306,9 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
             recurrent=header.mod == 2,
             stack_limit=header.cells,
         )
-        matrices = _matrices(header, rest)
+        parameters = _parameters(header, rest)
     model = StackRNN(shape)
-    model.load_state_dict(_parameters(header, matrices))
+    model.load_state_dict(parameters)
     return model.eval()
 
 
@@ -383,32 +343,35 @@ def _stream_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ..
     return tuple(named)
 
 
-def _matrices(header: Header, text: str) -> dict[str, Tensor]:
-    """Return the matrices by their names in the program."""
-    words = text.replace(",", " ").split()
-    if len(words) != header.size():
-        raise StacklensError(f"found {len(words)} numbers; expected {header.size()} from the first line")
+def _parameters(header: Header, text: str) -> dict[str, Tensor]:
+    """Return the parameters of `StackRNN` in what follows the first line, without what the network does not use."""
+    words, hidden = text.replace(",", " ").split(), header.hidden
+    # how many numbers there are in all is known before anything is made of them
+    each = header.actions + 2 * header.cells
+    size = hidden * (header.symbols + hidden + header.stacks * each + header.outputs)
+    if len(words) != size:
+        raise StacklensError(f"found {len(words)} numbers; expected {size} from the first line")
     try:
         numbers = np.array(words, dtype=np.float64)
     except ValueError as error:
         raise StacklensError(f"found something that is no number: {error}") from None
     if not np.isfinite(numbers).all():
         raise StacklensError("found NaN or infinite numbers; the network was not trained to an end")
-    shapes = header.shapes()
-    ends = np.cumsum([rows * columns for rows, columns in shapes.values()])
+    # the matrices in the order of the file: three for each stack between the first two and the last
+    of_a_stack = [(header.actions, hidden), (header.cells, hidden), (hidden, header.cells)]
+    shapes = [(header.symbols, hidden), (hidden, hidden), *of_a_stack * header.stacks, (header.outputs, hidden)]
+    ends = np.cumsum([rows * columns for rows, columns in shapes])
     parts = np.split(numbers, ends[:-1])
-    return {name: torch.from_numpy(part.reshape(shapes[name])) for name, part in zip(shapes, parts, strict=True)}
-
-
-def _parameters(header: Header, matrices: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the parameters of `StackRNN`, without what the network does not use."""
-    stacks = range(header.stacks)
-    memory = torch.cat([matrices[f"stack2hid {stack}"][:, : header.depth] for stack in stacks], 1)
+    in2hid, hid2hid, *stacked, hid2out = (
+        torch.from_numpy(part.reshape(shape)) for part, shape in zip(parts, shapes, strict=True)
+    )
+    hid2act, hid2stack, stack2hid = stacked[::3], stacked[1::3], stacked[2::3]
+    memory = torch.cat([columns[:, : header.depth] for columns in stack2hid], 1)
     parameters = {
-        "input_weights": matrices["in2hid"],
+        "input_weights": in2hid,
         "memory_weights": memory if header.mod else torch.zeros_like(memory),
-        "action_weights": torch.cat([matrices[f"hid2act {stack}"] for stack in stacks]),
-        "pushed_weights": torch.cat([matrices[f"hid2stack {stack}"][:1] for stack in stacks]),
-        "output_weights": matrices["hid2out"],
+        "action_weights": torch.cat(hid2act),
+        "pushed_weights": torch.cat([rows[:1] for rows in hid2stack]),
+        "output_weights": hid2out,
     }
-    return parameters | ({"recurrent_weights": matrices["hid2hid"]} if header.mod == 2 else {})
+    return parameters | ({"recurrent_weights": hid2hid} if header.mod == 2 else {})

@@ -36,8 +36,7 @@ from ..word_network import AFFORDABLE, ForwardNetwork
 
 _EXPECTED = "a model folder of rau: kwargs.json, parameters/main.pt, and main.vocab in it or beside it"
 _ARCHITECTURES = ("rnn", "lstm", "transformer")
-_GATES = {"rnn": 1, "lstm": 4}
-_LARGEST = 100_000  # of a size
+_LARGEST, _MOST_LAYERS = 100_000, 1_000  # a size, and layers
 
 
 def is_rau_folder(path: str | Path) -> bool:
@@ -59,26 +58,24 @@ def read_rau(
     """Return the language model in the folder at ``path`` as a predictor of what may come next.
 
     ``alphabet``: the symbols, in the order of their numbers, where there is no `main.vocab`. ``threshold``: what a
-    probability has to exceed (see `Outputs`); by default `default_threshold`. Raises FileFormatError: a file is missing
-    or damaged, or they do not fit together; one line that names it.
+    probability has to exceed (see `Outputs`); by default `default_threshold`. Raises StacklensError: a file is missing
+    or damaged, or they do not fit together; one line.
     """
     folder = Path(path)
-    with in_file(folder):
-        with in_file(named := folder / "kwargs.json"):
-            sizes = _checked_sizes(parse_json(read_whole(named, _EXPECTED).decode(errors="replace"), _EXPECTED))
-        letters = _model_symbols(folder, alphabet, sizes)
-        weights = _model_weights(read_plain(folder / "parameters" / "main.pt", _EXPECTED), sizes)
-        kind = RauTransformer if sizes.architecture == "transformer" else RauRecurrent
-        module = kind(sizes, weights).eval()
-        chosen = default_threshold(len(letters)) if threshold is None else threshold
-        columns = ((sizes.outputs, (*range(len(letters)), sizes.eos)),)
-        outputs = Outputs("next set", (*letters, fresh(END_MARK, letters)), "softmax", chosen, columns)
-        known: dict[str, Any] = {"name": f"rau-{sizes.architecture}", "alphabet": letters, "outputs": outputs}
-        network = ForwardNetwork(module, module, "index", True, affordable=AFFORDABLE, **known)
-        network.sizes = {"layers": sizes.layers, "width": sizes.width}
-        with torch.no_grad():
-            network.begin()
-        return network
+    with in_file(named := folder / "kwargs.json"):
+        sizes = _checked_sizes(parse_json(read_whole(named, _EXPECTED).decode(errors="replace"), _EXPECTED))
+    letters = _model_symbols(folder, alphabet, sizes)
+    with in_file(named := folder / "parameters" / "main.pt"):
+        module = with_weights_of(read_plain(named, _EXPECTED), sizes).eval()
+    chosen = default_threshold(len(letters)) if threshold is None else threshold
+    columns = ((sizes.outputs, (*range(len(letters)), sizes.eos)),)
+    outputs = Outputs("next set", (*letters, fresh(END_MARK, letters)), "softmax", chosen, columns)
+    known: dict[str, Any] = {"name": f"rau-{sizes.architecture}", "alphabet": letters, "outputs": outputs}
+    network = ForwardNetwork(module, module, "index", True, affordable=AFFORDABLE, **known)
+    network.sizes = {"layers": sizes.layers, "width": sizes.width}
+    with torch.no_grad():
+        network.begin()
+    return network
 
 
 def _checked_sizes(content: Mapping[str, Any]) -> RauSizes:
@@ -96,13 +93,14 @@ def _checked_sizes(content: Mapping[str, Any]) -> RauSizes:
         raise StacklensError(f"bos_index is {in_short(content.get('bos_index'))}; expected one of {inputs} inputs")
     if transformer and (width % heads or width % 2):
         raise StacklensError(f"d_model is {width} and num_heads {heads}; expected an even multiple of the heads")
-    return RauSizes(kind, inputs, outputs, _whole_entry(content, "num_layers"), width, heads, feedforward, bos, eos)
+    layers = _whole_entry(content, "num_layers", most=_MOST_LAYERS)
+    return RauSizes(kind, inputs, outputs, layers, width, heads, feedforward, bos, eos)
 
 
-def _whole_entry(content: Mapping[str, Any], name: str, least: int = 1) -> int:
+def _whole_entry(content: Mapping[str, Any], name: str, least: int = 1, most: int = _LARGEST) -> int:
     value = content.get(name)
-    if type(value) is not int or not least <= value <= _LARGEST:
-        raise StacklensError(f"{name} is {in_short(value)}; expected a whole number from {least} to {_LARGEST:,}")
+    if type(value) is not int or not least <= value <= most:
+        raise StacklensError(f"{name} is {in_short(value)}; expected a whole number from {least} to {most:,}")
     return value
 
 
@@ -136,31 +134,33 @@ def _vocabulary(path: Path) -> tuple[str, ...]:
     return (*tokens, *unknown)
 
 
-def _model_weights(content: object, sizes: RauSizes) -> dict[str, Tensor]:
-    """Return the weights of a state dict by our names."""
+def with_weights_of(content: object, sizes: RauSizes) -> nn.Module:
+    """Return the module of these ``sizes`` with the weights of a state dict, all of which are of its shapes."""
     if not isinstance(content, Mapping):
-        raise StacklensError(f"parameters/main.pt: {describe(content)}; expected a state dict")
-    named = {_our_name(str(key)): value for key, value in content.items()}
-    if len(named) < len(content):
-        raise StacklensError(f"parameters/main.pt: {describe(content)}; expected each weight once")
-    try:
-        check_weights(expected_shapes(sizes), named, " from kwargs.json")
-    except StacklensError as error:
-        raise StacklensError(f"parameters/main.pt: {error}") from None
-    return named
+        raise StacklensError(f"{describe(content)}; expected a state dict")
+    weights = {_our_name(str(key)): value for key, value in content.items()}
+    if len(weights) < len(content):
+        raise StacklensError(f"{describe(content)}; expected each weight once")
+    with torch.device("meta"):  # which allocates nothing
+        module = (RauTransformer if sizes.architecture == "transformer" else RauRecurrent)(sizes)
+    # the file has one bias for what torch has two for
+    shapes = {name: tuple(value.shape) for name, value in module.named_parameters() if ".bias_hh" not in name}
+    check_weights(shapes, weights, " from kwargs.json")
+    second = {name.replace("_ih", "_hh"): torch.zeros_like(weights[name]) for name in weights if ".bias_ih" in name}
+    module.load_state_dict({**weights, **second}, assign=True)
+    return module
 
 
 def _our_name(key: str) -> str:
     """Return our name of a weight, which is the end of the file's."""
     if key == "second.func.embeddings":
         return "output"
-    for end, name in (("embeddings", "embeddings"), ("initial_hidden_state_inputs", "initial")):
-        if key.endswith(f".{end}"):
+    for end, name in ((".embeddings", "embeddings"), (".initial_hidden_state_inputs", "initial")):
+        if key.endswith(end):
             return name
-    for mark in (".rnn.", ".layers.layers.", ".layers."):
+    for mark, ours in ((".rnn.", "rnn."), (".layers.layers.", "encoder.layers."), (".layers.", "encoder.")):
         if mark in key:
-            rest = key.partition(mark)[2]
-            return f"layers.{rest}" if mark == ".layers.layers." else rest
+            return ours + key.partition(mark)[2]
     return key
 
 
@@ -179,35 +179,16 @@ class RauSizes:
     eos: int  # the number of the symbol that ends a word
 
 
-def expected_shapes(sizes: RauSizes) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the weights by our names: the end of the file's, which begin with places in its modules."""
-    width = sizes.width
-    shapes: dict[str, tuple[int, ...]] = {"embeddings": (sizes.inputs, width)}
-    if sizes.architecture == "transformer":
-        shapes["output"] = (sizes.inputs, width)  # tied to the embeddings: the row of bos is not used
-        with torch.device("meta"):  # which allocates nothing
-            parts = {name: tuple(value.shape) for name, value in _transformer_layer(sizes).named_parameters()}
-        shapes |= {f"layers.{n}.{name}": shape for n in range(sizes.layers) for name, shape in parts.items()}
-        return {**shapes, "norm.weight": (width,), "norm.bias": (width,)}
-    shapes |= {"output": (sizes.outputs, width), "initial": (sizes.layers, width)}
-    gates = _GATES[sizes.architecture] * width
-    for n in range(sizes.layers):
-        shapes |= {f"weight_ih_l{n}": (gates, width), f"weight_hh_l{n}": (gates, width), f"bias_ih_l{n}": (gates,)}
-    return shapes
-
-
 class RauRecurrent(nn.Module):
-    """An RNN or LSTM language model. ``weights``: by the names of `expected_shapes`."""
+    """An RNN or LSTM language model."""
 
-    def __init__(self, sizes: RauSizes, weights: Mapping[str, Tensor]) -> None:
+    def __init__(self, sizes: RauSizes) -> None:
         super().__init__()
-        kind = nn.LSTM if sizes.architecture == "lstm" else nn.RNN
-        self.rnn = kind(sizes.width, sizes.width, sizes.layers, batch_first=True)
-        own = {name: value for name, value in weights.items() if name.startswith(("weight_", "bias_"))}
-        zeros = {name.replace("ih", "hh"): torch.zeros_like(value) for name, value in own.items() if "bias" in name}
-        self.rnn.load_state_dict({**own, **zeros})  # the file has one bias for both
-        self.embeddings, self.output = (nn.Parameter(weights[name]) for name in ("embeddings", "output"))
-        self.initial = nn.Parameter(weights["initial"])
+        kind, width = nn.LSTM if sizes.architecture == "lstm" else nn.RNN, sizes.width
+        self.rnn = kind(width, width, sizes.layers, batch_first=True)
+        self.embeddings = nn.Parameter(torch.empty(sizes.inputs, width))
+        self.output = nn.Parameter(torch.empty(sizes.outputs, width))
+        self.initial = nn.Parameter(torch.empty(sizes.layers, width))
 
     def forward(self, codes: Tensor) -> Tensor:
         """Return the logits of what comes next, before and after every symbol of words (B, T): (B, T + 1, O)."""
@@ -219,23 +200,18 @@ class RauRecurrent(nn.Module):
         return seen @ self.output.T
 
 
-def _transformer_layer(sizes: RauSizes) -> nn.TransformerEncoderLayer:
-    return nn.TransformerEncoderLayer(
-        sizes.width, sizes.heads, sizes.feedforward, 0.0, batch_first=True, norm_first=True
-    )
-
-
 class RauTransformer(nn.Module):
-    """A causal transformer language model. ``weights``: by the names of `expected_shapes`."""
+    """A causal transformer language model."""
 
-    def __init__(self, sizes: RauSizes, weights: Mapping[str, Tensor]) -> None:
+    def __init__(self, sizes: RauSizes) -> None:
         super().__init__()
-        self.bos, self.outputs = sizes.bos, sizes.outputs
-        norm = nn.LayerNorm(sizes.width)
-        self.encoder = nn.TransformerEncoder(_transformer_layer(sizes), sizes.layers, norm, enable_nested_tensor=False)
-        own = {name: value for name, value in weights.items() if name.startswith(("layers.", "norm."))}
-        self.encoder.load_state_dict(own)
-        self.embeddings, self.output = (nn.Parameter(weights[name]) for name in ("embeddings", "output"))
+        self.bos, self.outputs, width = sizes.bos, sizes.outputs, sizes.width
+        layer = nn.TransformerEncoderLayer(
+            width, sizes.heads, sizes.feedforward, 0.0, batch_first=True, norm_first=True
+        )
+        self.encoder = nn.TransformerEncoder(layer, sizes.layers, nn.LayerNorm(width), enable_nested_tensor=False)
+        self.embeddings = nn.Parameter(torch.empty(sizes.inputs, width))
+        self.output = nn.Parameter(torch.empty(sizes.inputs, width))  # tied to them: the row of bos is not used
 
     def forward(self, codes: Tensor) -> Tensor:
         """Return the logits of what comes next, before and after every symbol of words (B, T): (B, T + 1, O)."""

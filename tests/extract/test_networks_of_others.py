@@ -40,7 +40,6 @@ from stacklens.languages.catalogue import get_task
 from stacklens.languages.words import TaskKind, all_words
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import Checkpoint, load_network
-from stacklens.models.formats.published import read_marnns, read_stack_rnn_cpp, read_stacknn
 from stacklens.models.inference import answers_on_all, outputs_on
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded
@@ -226,10 +225,10 @@ SEEN = ExtractionConfig(max_length=8, long_words=500, deep_words=5)
 @cache
 def extracted(name: str) -> Extraction:
     if name == "marnns":
-        return extract(read_marnns(published("marnns/stack_rnn_model_weights.pth")), get_task("dyck-2"), SEEN)
+        return extract(load_network(published("marnns/stack_rnn_model_weights.pth")).model, get_task("dyck-2"), SEEN)
     if name == "stack-rnn-cpp":
-        return extract(read_stack_rnn_cpp(published("stack-rnn-cpp/model_*")), get_task("anbn"), SEEN)
-    return extract(read_stacknn(published(f"stacknn/{name}.dat")), get_task("reversal"), SEEN)
+        return extract(load_network(published("stack-rnn-cpp/model_*")).model, get_task("anbn"), SEEN)
+    return extract(load_network(published(f"stacknn/{name}.dat")).model, get_task("reversal"), SEEN)
 
 
 def automaton(name: str) -> PushdownAutomaton:

@@ -187,9 +187,6 @@ def test_actions_are_rounded_at_the_threshold_of_equation_21() -> None:
         step = Rounded(net).step(torch.tensor([0]), start)
         assert step.actions.item() == rounded
         assert step.state.stack.length.item() == max(0, rounded)
-    with torch.no_grad():
-        net.action_weights.fill_(0.3)
-    assert Rounded(net, threshold=0.2).step(torch.tensor([0]), start).actions.item() == 1
 
 
 # What a rounded network does in a step, in numbers: the same for a batch, for traced words and one by one.

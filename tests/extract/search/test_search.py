@@ -46,7 +46,6 @@ from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_network
-from stacklens.models.formats.published import read_marnns, read_stacknn
 from stacklens.models.networks import build_model
 from stacklens.models.rounding import Operation, Rounded
 from stacklens.probe.trace import Trace, trace
@@ -302,14 +301,14 @@ def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None
 
 @pytest.mark.slow
 def test_two_stack_symbols_and_one_cluster_become_right_for_the_published_dyck_network() -> None:
-    net = read_marnns(published("marnns/stack_rnn_model_weights.pth"))
+    net = load_network(published("marnns/stack_rnn_model_weights.pth")).model
     chosen = ExtractionConfig(**{**vars(QUICK), "states": 1, "stack_symbols": 2})
     check_refined(extract(net, get_task("dyck-2"), chosen), splits=6, drifts=True)
 
 
 @pytest.mark.slow
 def test_one_stack_symbol_becomes_right_for_the_published_reversal_network() -> None:
-    net = read_stacknn(published("stacknn/linear_reverse_task_20.dat"))
+    net = load_network(published("stacknn/linear_reverse_task_20.dat")).model
     chosen = ExtractionConfig(**{**vars(QUICK), "stack_symbols": 1})
     check_refined(extract(net, get_task("reversal"), chosen), splits=4)
 

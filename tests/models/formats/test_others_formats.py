@@ -21,7 +21,7 @@ import stacklens as sl
 from stacklens.core.errors import FileFormatError
 from stacklens.extract.certificate.claim import CERTIFICATE_NOT_TRIED
 from stacklens.extract.repair import scale_actions
-from stacklens.models.formats.rau import RauRecurrent, RauSizes, expected_shapes, read_rau
+from stacklens.models.formats.rau import RauRecurrent, RauSizes, read_rau
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import default_threshold
 from stacklens.models.word_network import ForwardNetwork
@@ -291,9 +291,11 @@ def test_sets_are_the_probabilities_above_the_threshold(folder: Path) -> None:
 def test_a_recurrent_network_is_torchs_own_with_one_bias() -> None:
     """No RNN of rau is at hand: its steps are held by plain tanh steps."""
     sizes = RauSizes("rnn", 3, 3, 2, 5, 0, 0, None, 2)
-    generator = torch.Generator().manual_seed(0)
-    weights = {name: torch.randn(shape, generator=generator) for name, shape in expected_shapes(sizes).items()}
-    said = RauRecurrent(sizes, weights)(torch.tensor([[0, 1, 1]]))[0]
+    net, generator = RauRecurrent(sizes), torch.Generator().manual_seed(0)
+    weights = {name.removeprefix("rnn."): one for name, one in net.state_dict().items()}
+    for name, one in weights.items():
+        one.copy_(torch.randn(one.shape, generator=generator) * ("bias_hh" not in name))
+    said = net(torch.tensor([[0, 1, 1]]))[0]
     state = [torch.tanh(weights["initial"][n]) for n in range(2)]
     rows = [state[1] @ weights["output"].T]
     for symbol in (0, 1, 1):

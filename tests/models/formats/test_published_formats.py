@@ -3,7 +3,6 @@
 import math
 import pickle
 import re
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from stacklens.extract.specification import check_same_alphabet
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_checkpoint, load_network, save_model
-from stacklens.models.formats.published import is_marnns, read_marnns, read_stack_rnn_cpp, read_stacknn
+from stacklens.models.formats.published import is_marnns, read_marnns, read_stack_rnn_cpp
 from stacklens.models.formats.published import is_stack_rnn_cpp as cpp_looks_like
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
@@ -49,7 +48,7 @@ def synthetic(
 @pytest.mark.parametrize("rounded", [False, True])
 @torch.no_grad()
 def test_the_published_network_is_right_on_random_words(rounded: bool) -> None:
-    net = read_marnns(published("marnns/stack_rnn_model_weights.pth"))
+    net = load_network(published("marnns/stack_rnn_model_weights.pth")).model
     runner: StackModel[Any] = Rounded(net) if rounded else net
     examples = get_task("dyck-2").sample(300, (2, 50), seed=1)
     outputs = torch.stack([step.output > 0.5 for step in steps_of(runner, torch.tensor(examples.symbols.T).clamp(0))])
@@ -61,12 +60,12 @@ def test_the_published_network_is_right_on_random_words(rounded: bool) -> None:
     [("rnn", "W_sh", MarnnStackRNN), ("lstm", "W_sh", MarnnStackLSTM), ("rnn", "W_m", BabyNTM)],
 )
 @torch.no_grad()
-def test_every_kind_of_network_is_read(cell: str, memory: str, expected: type, tmp_path: Path) -> None:
+def test_every_kind_of_network_is_read(cell: str, memory: str, expected: Any, tmp_path: Path) -> None:
     weights = synthetic(cell, memory=memory)
     path = tmp_path / "net.pth"
     torch.save(weights, path)
     assert is_marnns(weights)
-    net = read_marnns(path)
+    net: Any = load_network(path).model
     assert type(net) is expected
     assert not net.training
     assert (net.alphabet, net.first, net.shape.hidden, net.cell_size) == (tuple("()[]{}"), tuple("([{"), 5, 3)
@@ -100,11 +99,11 @@ def edited(**changes: Tensor | None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({}, "found a dict; expected a state dict of the marnns program"),
+        ({}, "found an empty dictionary; expected a state dict of the marnns program"),
         ([1, 2], "found a list; expected a state dict of the marnns program"),
-        ({"layer.weight": torch.zeros(2)}, "found keys layer.weight; expected"),
+        ({"layer.weight": torch.zeros(2)}, "found a dictionary with keys layer.weight; expected"),
         (edited(W_n__bias=None), "found W_a.bias.*; expected .*W_n.bias"),
-        (edited(W_n__weight=None), "found keys rnn.*; expected a state dict"),
+        (edited(W_n__weight=None), "found a dictionary with keys rnn.*; expected a state dict"),
         (edited(rnn__weight_ih_l1=torch.zeros(5, 5)), "weight_ih_l1.*one layer"),
         (edited(W_y__weight=torch.zeros(4, 5)), r"output_weights has shape \(4, 5\); expected \(6, 5\)"),
         (edited(W_a__weight=torch.zeros(3, 5)), r"action_weights has shape \(3, 5\); expected \(2, 5\)"),
@@ -119,7 +118,7 @@ def edited(**changes: Tensor | None) -> dict[str, Any]:
 def test_bad_files_are_refused_in_one_line(content: object, message: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.pth"
     torch.save(content, path)
-    complaint_of(read_marnns, path, message)
+    complaint_of(partial(load_network, format="marnns"), path, message)
 
 
 NETWORK = "stack-rnn-cpp/model_*"
@@ -241,7 +240,7 @@ def right_words(model: StackModel[StrengthStack]) -> float:
 
 @torch.no_grad()
 def test_the_published_linear_network_reverses_every_word() -> None:
-    net = read_stacknn(published("stacknn/linear_reverse_task_20.dat"))
+    net: Any = load_network(published("stacknn/linear_reverse_task_20.dat")).model
     assert (net.alphabet, net.null, net.cell_size) == (("0", "1", "#"), "#", 2)
     assert right_words(net) == 1
     assert right_words(Rounded(net)) == 1
@@ -252,7 +251,7 @@ def test_the_published_linear_network_reverses_every_word() -> None:
 @pytest.mark.parametrize("kind", ["linear", "rnn", "lstm"])
 def test_every_controller_is_read_back(kind: ControllerKind, prefix: str, suffix: str, tmp_path: Path) -> None:
     torch.save(state_dict(kind, prefix, suffix), tmp_path / "net.dat")
-    net = read_stacknn(tmp_path / "net.dat")
+    net: Any = load_network(tmp_path / "net.dat").model
     assert (net.shape.controller, net.training) == (kind, False)
     expected = NeuralStack(NeuralStackConfig(("0", "1", "2"), controller=kind, hidden=4), seed=1).net.state_dict()
     for key, value in net.net.state_dict().items():
@@ -269,13 +268,13 @@ def test_every_controller_is_read_back(kind: ControllerKind, prefix: str, suffix
         (linear(7, 5), "01234", r"an alphabet of 5 symbols \(0 1 2 3 4\) does not fit; expected 1 to 4 different"),
         (linear(7, 5), "00", "expected 1 to 4 different symbols"),
         (linear(3, 5), "0", "does not fit"),
-        ({}, None, "found a dict; expected a StackNN state dict"),
+        ({}, None, "found an empty dictionary; expected a StackNN state dict"),
         (
             {**linear(7, 5), "_linear.weight": torch.zeros(7, 5)},  # one of them would hide the other
             None,
             r"found _linear\.weight, _network\._linear\.bias, _network\._linear\.weight",
         ),
-        ({"W_y.weight": torch.zeros(1)}, None, "found keys W_y.weight; expected a StackNN state dict"),
+        ({"W_y.weight": torch.zeros(1)}, None, "keys W_y.weight; expected a StackNN state dict"),
         ({**linear(7, 5), "_network._linear.bias": torch.zeros(6)}, None, r"bias has shape \(6,\); expected \(7,\)"),
         ({**linear(7, 5), "_network._linear.bias": "7"}, None, "_linear.bias is '7'; expected a dense tensor"),
         ({**linear(7, 5), "_network._linear.bias": torch.full((7,), torch.nan)}, None, "bias holds NaN or infinite"),
@@ -288,18 +287,18 @@ def test_what_is_no_such_network_is_refused_in_one_line(
 ) -> None:
     path = tmp_path / "net.dat"
     torch.save(content, path)
-    complaint_of(partial(read_stacknn, alphabet=alphabet), path, message)
-    refused("state dict: ", read_stacknn, content, alphabet, error=FileFormatError)
+    complaint_of(partial(load_network, format="stacknn", alphabet=alphabet), path, message)
 
 
-@pytest.mark.parametrize(("read", "program"), [(read_marnns, "marnns"), (read_stacknn, "StackNN")])
-def test_a_file_that_cannot_be_loaded_is_refused(read: Callable[[Path], object], program: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["marnns", "stacknn"])
+def test_a_file_that_cannot_be_loaded_is_refused(program: str, tmp_path: Path) -> None:
     torch.save(synthetic() if program == "marnns" else state_dict(), whole := tmp_path / "whole")
+    read = partial(load_network, format=program)
     files = {
         "code": (pickle.dumps(Evil(tmp_path / "ran")), "loading them could run code; refused"),
-        "empty": (b"", f"the file is empty; expected a state dict of the {program} program"),
+        "empty": (b"", "the file is empty; expected a network: a stacklens checkpoint, a file of marnns, StackNN"),
         "cut": (whole.read_bytes()[:300], "damaged or truncated: 300 bytes"),
-        "text": (b"10 2 10 1\n0.1,", f"not a PyTorch file .*; expected a state dict of the {program} program"),
+        "text": (b"10 2 10 1\n0.1,", "not a PyTorch file .*; expected a network: a stacklens checkpoint"),
     }
     for name, (data, found) in files.items():
         (tmp_path / name).write_bytes(data)
