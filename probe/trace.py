@@ -309,14 +309,14 @@ class Trace:
         """
         within = np.arange(self.symbols.shape[1] + 1) <= self.steps[:, None]
         if word is not None:
-            within &= np.isin(np.arange(len(self.words)), _places_of(word, self.words, "word"))[:, None]
+            within &= np.isin(np.arange(len(self.words)), _places_named(word, self.words, "word"))[:, None]
         if step is not None:
             within &= np.isin(np.arange(within.shape[1]), step if isinstance(step, int | np.integer) else list(step))
         if symbol is not None:
-            read = np.isin(self.symbols, _places_of(symbol, self.letters, "symbol"))
+            read = np.isin(self.symbols, _places_named(symbol, self.letters, "symbol"))
             within &= np.pad(read, ((0, 0), (1, 0)))
         if state is not None:
-            within &= np.isin(self.joined.states, _places_of(state, self.joined.names, "state"))
+            within &= np.isin(self.joined.states, _places_named(state, self.joined.names, "state"))
         words, steps = np.nonzero(within)
         return Selection(self, words, steps)
 
@@ -468,7 +468,7 @@ class Selection:
         NaN before the first step. Raises StacklensError: the trace has nothing of that name.
         """
         known = {one: getattr(self.trace, one) for one in KEPT} | dict(self.trace.activations)
-        (place,) = _places_of([name], tuple(known), "array")
+        (place,) = _places_named([name], tuple(known), "array")
         values = list(known.values())[place][self.word, np.maximum(self.step - 1, 0)]
         there = (self.step > 0).reshape(-1, *[1] * (values.ndim - 1))
         return np.where(there, values, np.nan)
@@ -505,7 +505,7 @@ class Selection:
         return pd.DataFrame(columns)
 
 
-def _places_of(given: Any, names: tuple[Any, ...], what: str) -> list[int]:
+def _places_named(given: Any, names: tuple[Any, ...], what: str) -> list[int]:
     """Return the places of what is given, one or several, among the ``names``; a word goes by its number, too."""
     single = isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names)
     found = list[int]()
