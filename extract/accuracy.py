@@ -6,9 +6,10 @@ the n of a^n b^n. Streams are judged by the piece, as in that paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,6 @@ import torch
 from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
-from ..core.imports import pd
-from ..languages.language import Language
 from ..languages.streams import SIZES, StreamAfter, StreamTask
 from ..languages.task import Task
 from ..languages.words import format_word
@@ -56,11 +55,6 @@ class SizeScores:
 
     size: str  # what a size is called, "length", "n" or "size"
     scores: tuple[SizeScore, ...]  # a score for every party, sort of words and range of sizes, in this order
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row a score, with the accuracy between 0 and 1."""
-        frame = pd.DataFrame(self.scores, columns=list(SizeScore._fields))
-        return frame.assign(accuracy=frame["right"] / frame["words"])
 
 
 class _Drawn(NamedTuple):
@@ -116,45 +110,31 @@ def _words_by_size(
         return "n", *_draw_streams(task.task, largest or SIZES["test"][1], words, seed, task.before)
     if isinstance(task, StreamTask):
         return "n", *_draw_streams(task, largest or SIZES["test"][1], words, seed)
-    language = specification.language if isinstance(specification, LanguageSpecification | TaskSpecification) else None
-    samples = (
-        _language_words_by_size(language, largest, words, seed)
-        if language is not None
-        else _task_words_by_size(task, largest, words, seed)
-    )
-    drawn, texts = list[_Drawn](), list[Word]()
-    for sort, (low, high), some in samples:
-        drawn += [_Drawn(sort, low, high, len(texts) + row, 0, max(1, len(word))) for row, word in enumerate(some)]
-        texts += some
-    return "length" if language is not None else "size", drawn, texts
-
-
-def _size_windows(largest: int) -> list[tuple[int, int]]:
+    # who draws words of sizes in a window by sort; and how many are tried: of a task there may be fewer of a size
+    counts: tuple[int, ...] = (words,)
+    samplers: dict[str, Callable[[int, tuple[int, int], int], Sequence[Word]]]
+    if isinstance(specification, LanguageSpecification | TaskSpecification) and specification.language is not None:
+        size, language = "length", specification.language
+        samplers = {
+            "members": lambda count, window, seed: language.sample(count, window, True, seed),
+            "near-misses": lambda count, window, seed: language.sample(count, window, False, seed),
+        }
+    else:
+        assert task is not None, "a reference is a language's or a task's"
+        size, counts = "size", (words, words // 4, 1)
+        samplers = {"words": lambda count, window, seed: task.sample(count, window, seed=seed).words}
+    largest = largest or _LONGEST
     width = max(2, -(-largest // _WINDOWS))
-    return [(low, min(low + width - 1, largest)) for low in range(1, largest + 1, width)]
-
-
-_Sample = tuple[str, tuple[int, int], list[Word]]
-
-
-def _language_words_by_size(language: Language, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
-    for sort, member in (("members", True), ("near-misses", False)):
-        for number, window in enumerate(_size_windows(largest or _LONGEST)):
-            try:
-                yield sort, window, language.sample(words, window, member, seed + number)
-            except StacklensError:  # none of these lengths
-                continue
-
-
-def _task_words_by_size(task: Task | None, largest: int | None, words: int, seed: int) -> Iterator[_Sample]:
-    assert task is not None, "a reference is a language's or a task's"
-    for number, window in enumerate(_size_windows(largest or _LONGEST)):
-        for count in (words, words // 4, 1):
-            try:
-                yield "words", window, list(task.sample(count, window, seed=seed + number).words)
-            except StacklensError:  # not so many of these sizes
-                continue
-            break
+    windows = [(low, min(low + width - 1, largest)) for low in range(1, largest + 1, width)]
+    drawn, texts = list[_Drawn](), list[Word]()
+    for (sort, sample), (number, (low, high)) in product(samplers.items(), enumerate(windows)):
+        for count in counts:
+            with suppress(StacklensError):  # not so many of these sizes, or none
+                some = sample(count, (low, high), seed + number)
+                drawn += [_Drawn(sort, low, high, len(texts) + i, 0, max(1, len(word))) for i, word in enumerate(some)]
+                texts += some
+                break
+    return size, drawn, texts
 
 
 def _draw_streams(
@@ -230,17 +210,13 @@ def accuracy_table(
     largest = _LARGEST if model.longest is None else min(_LARGEST, model.longest)
     words = _EACH_SIZE if model.affordable is None else _FEW
     try:
-        return in_rows(scores_by_size(model, language, pda, largest=largest, words=words))
+        scores = scores_by_size(model, language, pda, largest=largest, words=words)
     except StacklensError:  # there are no words of these sizes
         return None
-
-
-def in_rows(scores: SizeScores, rows: int = _ROWS) -> AccuracyTable:
-    """Return ``scores`` with all sorts of words together, and neighbouring sizes, in so many ``rows``."""
-    sizes = sorted({score.low for score in scores.scores})
-    table = []
-    for part in np.array_split(np.array(sizes), min(rows, len(sizes))):
-        some = [score for score in scores.scores if score.low in part.tolist()]
+    # all sorts of words together, and neighbouring sizes
+    table, sizes = [], np.unique([score.low for score in scores.scores])
+    for part in np.array_split(sizes, min(_ROWS, len(sizes))):
+        some = [score for score in scores.scores if score.low in part]
         right = {who: sum(one.right for one in some if one.who == who) for who in {one.who for one in some}}
         words = sum(one.words for one in some if one.who == "network")
         bounds = int(part.min()), max(score.high for score in some)
@@ -368,12 +344,9 @@ def _nearest(model: WordNetwork, samples: Samples) -> ThresholdMargin | None:
         found = along.double().cpu().numpy() - 0.5
         alive = samples.analog[begin : begin + len(part), : found.shape[1], None] >= 0
         for above in (False, True):
-            counts = alive & ((found > 0) == above)
-            if not counts.any():
-                continue
-            off = np.where(counts, np.abs(found), np.inf)
-            row, step, _ = np.unravel_index(int(off.argmin()), found.shape)
-            if above not in nearest or float(off.min()) < nearest[above][0]:
+            off = np.where(alive & ((found > 0) == above), np.abs(found), np.inf)
+            row, step, _ = np.unravel_index(int(off.argmin()), off.shape)
+            if float(off.min()) < nearest.get(above, (np.inf, ""))[0]:
                 nearest[above] = float(off.min()), part[int(row)][: int(step) + 1]
     (below, word_below), (above_it, word_above) = (nearest.get(side, (None, None)) for side in (False, True))
     below = None if below is None else cut - below

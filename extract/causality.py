@@ -189,25 +189,22 @@ def _is_renamed(one: PushdownAutomaton, other: PushdownAutomaton) -> bool:
     ways = ("n_stacks", "acceptance", "initial_output", "accepting_outputs", "end_marker")
     if any(getattr(one, name) != getattr(other, name) for name in ways):
         return False
-    mine, theirs = _in_numbers(one), _in_numbers(other)
-    return mine == theirs and len(mine[0]) == len(one.transitions) == len(other.transitions)
-
-
-def _in_numbers(pda: PushdownAutomaton) -> tuple[dict[Any, Any], set[int]]:
-    """Return the transitions and the accepting states, every name as the number in which it is met along the steps."""
-    states, symbols, left = {pda.initial: 0}, {pda.bottom: 0}, dict(pda.transitions)
-    steps: dict[Any, Any] = {}
-    # level by level, each in the order of the numbers that are known, which no name decides
-    while met := sorted(
-        ((states[state], letter, tuple(symbols[top] for top in tops)), (state, letter, tops))
-        for state, letter, tops in left
-        if state in states and symbols.keys() >= set(tops)
-    ):
-        for head, key in met:
-            step = left.pop(key)
-            does = [(op.name, op.push and symbols.setdefault(op.push, len(symbols))) for op in step.operations]
-            steps[head] = states.setdefault(step.target, len(states)), does, step.output
-    return steps, {number for state, number in states.items() if state in pda.accepting}
+    # both are walked together, from head to head, and every name that is met has one in the other
+    states, symbols, left = {one.initial: other.initial}, {one.bottom: other.bottom}, dict(one.transitions)
+    while met := [key for key in left if key[0] in states and symbols.keys() >= set(key[2])]:
+        for state, letter, tops in met:
+            mine = left.pop((state, letter, tops))
+            its = other.transitions.get((states[state], letter, tuple(symbols[top] for top in tops)))
+            if its is None or mine.output != its.output or states.setdefault(mine.target, its.target) != its.target:
+                return False
+            for own, there in zip(mine.operations, its.operations, strict=True):
+                if own.name != there.name:
+                    return False
+                if own.push and there.push and symbols.setdefault(own.push, there.push) != there.push:
+                    return False
+    names = len(set(states.values())) == len(states) and len(set(symbols.values())) == len(symbols)
+    accepting = {states[state] for state in one.accepting if state in states} == other.accepting & {*states.values()}
+    return names and accepting and not left and len(one.transitions) == len(other.transitions)
 
 
 def _random(network: StackModel[Any], result: Extraction, seed: int) -> StackModel[Any] | None:

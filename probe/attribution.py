@@ -129,8 +129,8 @@ def _output_margin(model: StackModel[Any], output: Tensor) -> Tensor:
     return margin
 
 
-def origins(pda: PushdownAutomaton, word: Word, size: int, stack: int = 0) -> np.ndarray:
-    """Return which step laid the top of a stack before each of ``size`` steps, (T,), -1 where it is empty.
+def origins(pda: PushdownAutomaton, word: Word, size: int) -> np.ndarray:
+    """Return which step laid the top of the first stack before each of ``size`` steps, (T,), -1 where it is empty.
 
     From where the run is cut it is -1.
 
@@ -140,13 +140,11 @@ def origins(pda: PushdownAutomaton, word: Word, size: int, stack: int = 0) -> np
     >>> origins(PushdownAutomaton(("q",), ("(", ")"), ("x",), steps, "q"), "(())", 4).tolist()
     [-1, 0, 1, 0]
     """
-    found = np.full(size, -1)
-    laid = list[int]()
-    step = 0
+    found, laid, step = np.full(size, -1), list[int](), 0
     for key, _ in pda.moves(word):
         if step < size:
             found[step] = laid[-1] if laid else -1
-        operation = pda.transitions[key].operations[stack]
+        operation = pda.transitions[key].operations[0]
         if operation.pop:
             laid.pop()
         if operation.push is not None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import partial
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,11 +20,11 @@ from torch import Tensor, nn
 
 from ..automata.compiled import encode_words
 from ..automata.pda import Word
-from ..core.errors import StacklensError, UnknownSymbolError
+from ..core.errors import StacklensError
 from ..core.progress import check_time
 from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable
 from ..models.networks.layers import rebuilt, shapes_of, tensors_in
-from ..models.rounding import Operation, Wrapper, operation_numbers, without_empty_pops
+from ..models.rounding import Operation, Wrapper, operation_numbers, round_actions, without_empty_pops
 from ..models.stacks.continuous import every_slot
 
 STEPWISE = ("actions", "pushed")  # parts of what a network does in a step; others are of what it is before one
@@ -56,7 +55,7 @@ class Site:
 def sites_of(model: StackModel[Any], wanted: str | Sequence[str]) -> list[Site]:
     """Return the modules of ``model`` that are called ``wanted``, names or patterns such as ``layers.*``.
 
-    Which axes are of the words and of a word's symbols is found by trials with other numbers of these. Raises
+    Which axes are of the words and of a word's symbols is found by two trials with other numbers of these. Raises
     StacklensError: a name fits nothing, or a module of that name gives nothing in a step that can be kept.
     """
     while isinstance(model, Wrapper):
@@ -74,35 +73,41 @@ def sites_of(model: StackModel[Any], wanted: str | Sequence[str]) -> list[Site]:
             )
         found |= dict.fromkeys(fits, one in named) | {name: True for name in fits if found.get(name)}
     trials = list[dict[str, Tensor]]()
-    for words, steps in ((2, 1), (3, 1), (2, 2)):
+    for words, steps in ((2, 1), (5, 2)):
         state = model.initial_state(words)
         with watching({name: named[name] for name in found}) as seen:
             for _ in range(steps):
                 seen.clear()
                 state = model.step(torch.zeros(words, dtype=torch.int64, device=state.hidden.device), state).state
         trials.append(seen)
-    sites = [_site(name, named[name], [trial.get(name) for trial in trials]) for name in found]
-    # what a pattern finds besides is left out where it gives nothing that can be kept
-    wrong = [site for site in sites if isinstance(site, str)]
-    if named_itself := [one for one in wrong if found[one.split()[1]]] or (len(wrong) == len(sites) and wrong):
-        raise StacklensError(named_itself[0])
-    return [site for site in sites if isinstance(site, Site)]
+    sites, wrong = list[Site](), list[StacklensError]()
+    for name, named_itself in found.items():
+        try:
+            sites.append(_site(name, named[name], *(trial.get(name) for trial in trials)))
+        except StacklensError as error:
+            if named_itself:
+                raise
+            wrong.append(error)  # what a pattern finds besides is left out where it gives nothing that can be kept
+    if wrong and not sites:
+        raise wrong[0]
+    return sites
 
 
-def _site(name: str, module: nn.Module, given: Sequence[Tensor | None]) -> Site | str:
-    """Return a module's site by what it gave to two words, to three, and in a second step to two; or what is wrong."""
-    two, three, longer = ([] if one is None else list(one.shape) for one in given)
-    axes = [axis for axis, pair in enumerate(zip(two, three, strict=False)) if pair == (2, 3)]
-    if len(axes) != 1 or len({len(two), len(three), len(longer)}) > 1:
-        shapes = f"{two} for 2 words and {three} for 3" if two else "no tensor in a step"
-        return f"module {name} gives {shapes}: expected a tensor with one axis for the words"
-    (words,) = axes
-    one, other = ([*shape[:words], *shape[words + 1 :]] for shape in (two, longer))
-    grown = [axis for axis, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
-    if len(grown) > 1 or any(other[axis] != one[axis] + 1 for axis in grown):
-        return f"module {name} gives {two} in a step and {longer} in the next: expected one axis more for the symbol"
-    shape = tuple(size for axis, size in enumerate(one) if axis not in grown)
-    return Site(name, module, shape, words, grown[0] + 1 if grown else None)
+def _site(name: str, module: nn.Module, once: Tensor | None, again: Tensor | None) -> Site:
+    """Return a module's site by what it gave to 2 words of one symbol and to 5 of two."""
+    if once is None or again is None:
+        raise StacklensError(f"module {name} gives no tensor in a step: expected one with an axis for the words")
+    pairs = list(enumerate(zip(once.shape, again.shape, strict=False)))
+    words = [axis for axis, pair in pairs if pair == (2, 5)]
+    places = [axis for axis, (size, other) in pairs if other == size + 1]
+    others = [axis for axis, (size, other) in pairs if other != size and axis not in (*words, *places)]
+    if once.dim() != again.dim() or len(words) != 1 or len(places) > 1 or others:
+        raise StacklensError(
+            f"module {name} gives {list(once.shape)} for 2 words of one symbol and {list(again.shape)} for 5 of two: "
+            "expected a tensor with one axis for the words, and at most one for their symbols"
+        )
+    shape = tuple(size for axis, (size, _) in pairs if axis not in (*words, *places))
+    return Site(name, module, shape, words[0], places[0] + (places[0] < words[0]) if places else None)
 
 
 @contextmanager
@@ -133,11 +138,10 @@ def _first(answer: Any) -> Tensor | None:
 class Edit:
     """A change of one part of a network at one step of each of B words."""
 
-    # "hidden", "output", "cells" (one cell), "stacks" (all that they hold), "height", "actions" or "pushed"; of a
-    # module its name
+    # "hidden", "cells" (one cell), "stacks" (all that they hold), "height", "actions" or "pushed"; of a module its name
     part: str
     at: Tensor  # which step of each word, (B,) int64; -1 for never, `EVERY` for each
-    # what the part is set to: numbers (B, U), (B, O), (B, S', A or D) or (B, …), or a function of what they were in the
+    # what the part is set to: numbers (B, U), (B, S', A or D) or (B, …), or a function of what they were in the
     # words whose step it is; for a cell a `Cell`, or a function of its values; another batch of memories; for a height
     # how many cells are taken off the top, (B,)
     value: Any
@@ -157,9 +161,6 @@ class Edit:
             hidden = state.hidden.clone()
             hidden[:, self.which] = self._in_place_of(hidden[:, self.which], rows)
             return replace(state, hidden=hidden)
-        if self.part == "output":
-            old = self.value if state.output is None else state.output
-            return replace(state, output=torch.where(rows.unsqueeze(1), self.value, old))
         memory = editable(state.stack)
         if self.part == "cells":
             cell = self.value
@@ -215,14 +216,14 @@ class Intervened(Wrapper[S]):
         self.edits, self.now = tuple(edits), 0
 
     def _due(self, step: int, stepwise: bool) -> list[Edit]:
-        of_step = ((one, one.part in STEPWISE) for one in self.edits if one.site is None)
-        return [one for one, is_of_step in of_step if is_of_step is stepwise and bool(one.rows(step).any())]
+        found = (one for one in self.edits if one.site is None and (one.part in STEPWISE) is stepwise)
+        return [one for one in found if bool(one.rows(step).any())]
 
     def entered(self, state: NetworkState[S], step: int) -> NetworkState[S]:
         """Return ``state`` before ``step`` with every change made that is due."""
-        for edit in self._due(step, stepwise=False):
-            state = edit.before(state, edit.rows(step))
         self.now = step
+        for edit in self._due(step, stepwise=False):
+            state = allowing_all(self, edit.before(state, edit.rows(step)), edit.rows(step))
         return state
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
@@ -241,6 +242,17 @@ class Intervened(Wrapper[S]):
         return answer
 
 
+def allowing_all(model: StackModel[Any], state: NetworkState[S], rows: Tensor) -> NetworkState[S]:
+    """Return ``state`` with every symbol predicted in ``rows`` (B,) bool, where ``model`` predicts sets: what was
+    predicted before a change rejects nothing after it, since it comes from another network.
+    """
+    if model.task_kind != "next set":
+        return state
+    everything = state.hidden.new_ones(len(rows), len(model.output_alphabet))
+    old = everything if state.output is None else state.output
+    return replace(state, output=torch.where(rows.unsqueeze(1), everything, old))
+
+
 # ---- A run, recorded ----
 
 KEPT = ("actions", "pushed", "reading", "output")  # of a step
@@ -252,18 +264,15 @@ def steps_of(model: StackModel[Any], words: tuple[Word, ...]) -> tuple[np.ndarra
     After a word's symbols comes the end symbol if there is one, then the extra steps that each symbol makes for, which
     read nothing: the number after the last letter's.
     """
-    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
-    end, nothing = [len(numbers)] * (model.end is not None), [model.n_symbols]
-    try:
-        read = [[*map(numbers.__getitem__, word), *end] for word in words]
-    except KeyError as unknown:
-        raise UnknownSymbolError(unknown.args[0], model.alphabet) from None
-    if model.extra_steps:
-        read = [symbols + nothing * (len(symbols) * model.extra_steps) for symbols in read]
-    steps = np.array([len(symbols) for symbols in read], np.int64)
-    codes = np.full((len(words), int(steps.max(initial=0))), -1, np.int32)
-    codes[np.arange(codes.shape[1]) < steps[:, None]] = np.fromiter(chain.from_iterable(read), np.int32)
-    return codes, steps
+    codes, lengths = encode_words(words, model.alphabet)
+    read = lengths + (model.end is not None)
+    steps = read * (1 + model.extra_steps)
+    whole = np.full((len(words), int(steps.max(initial=0))), -1, np.int32)
+    whole[:, : codes.shape[1]] = codes
+    at = np.arange(whole.shape[1])
+    whole[(at >= lengths[:, None]) & (at < read[:, None])] = len(model.alphabet)
+    whole[(at >= read[:, None]) & (at < steps[:, None])] = model.n_symbols
+    return whole, steps
 
 
 def recorded(
@@ -271,24 +280,25 @@ def recorded(
     codes: np.ndarray,
     steps: np.ndarray,
     stacks: bool,
-    entered: Callable[[NetworkState[Any], int], NetworkState[Any]] = lambda state, _: state,
     *,
     begun: NetworkState[Any] | None = None,
     sites: Sequence[Site] = (),
 ) -> dict[str, Any]:
     """Return the arrays of a trace of words that read ``codes`` (N, T) in so many ``steps`` (N,), see `steps_of`.
 
-    ``entered`` is given every state with the number of the step to come, and says what the network goes on from.
-    ``begun`` is the state before the first step, by default the network's own; ``sites`` are modules to be kept.
+    A network under intervention is one for these words. ``begun`` is the state before the first step, by default the
+    network's own; ``sites`` are modules to be kept.
     """
+    entered: Callable[[NetworkState[Any], int], NetworkState[Any]]
+    entered = model.entered if isinstance(model, Intervened) else lambda state, _: state
+    size, valid = codes.shape[1], np.arange(codes.shape[1]) < steps[:, None]
     state = entered(model.initial_state(len(codes)) if begun is None else begun, 0)
     symbols = torch.from_numpy(np.maximum(codes, 0).astype(np.int64)).to(state.hidden.device)
-    hidden, rejected = [state.hidden], []
-    taken: list[list[torch.Tensor]] = []  # copies: a reading is a view that would keep its whole stack in memory
-    lengths: list[torch.Tensor] = []
-    cells: list[torch.Tensor] = []
-    decisions = [_standing(model, state)]
-    inside: dict[str, list[torch.Tensor]] = {site.name: [] for site in sites}
+    hidden, standing = [state.hidden], [_standing(model, state)]
+    # what every step adds, a tensor a step; of only empty words, shapes as after one step, with no steps
+    kept: dict[str, list[Tensor]] = {name: [] for name in KEPT}
+    lengths, cells, rejected = list[Tensor](), list[Tensor](), list[Tensor]()
+    inside: dict[str, list[Tensor]] = {site.name: [] for site in sites}
     for t, column in enumerate(symbols.unbind(1)):
         check_time()
         keep = every_slot() if stacks else nullcontext()
@@ -297,39 +307,31 @@ def recorded(
         for site in sites:
             inside[site.name].append(site.along(answers[site.name])[:, -1])
         state = entered(step.state, t + 1)
-        taken.append([getattr(step, name).clone() for name in KEPT])
+        for name in KEPT:  # copies: a reading is a view that would keep its whole stack in memory
+            values = getattr(step, name).clone()
+            kept[name].append(values.expand(len(codes), *values.shape[1:]))
         rejected.append(state.rejected)
         hidden.append(state.hidden)
-        decisions.append(_standing(model, state))
-        if stacks and begun is None and hasattr(state.stack, "lengths"):
-            lengths.append(state.stack.lengths)
+        standing.append(_standing(model, state))
+        if stacks and begun is None and hasattr(state.stack, "lengths"):  # 0 where a slot is yet to come
+            lengths.append(torch.nn.functional.pad(state.stack.lengths, (0, size - state.stack.lengths.shape[-1])))
         if stacks and hasattr(state.stack, "topmost"):
-            cells.append(state.stack.topmost(codes.shape[1]))
-    valid = np.arange(codes.shape[1]) < steps[:, None]
-    # only empty words: shapes as after one step, with no steps
-    arrays: dict[str, Any] = {name: np.zeros((len(codes), 0, 0, 0)) for name in KEPT} | {"rejected": valid}
-    if taken:
-        # (N, T, ...), NaN beyond the end of a word
-        for name, columns in zip(KEPT, zip(*taken, strict=True), strict=True):
-            expanded = [column.expand(len(valid), *column.shape[1:]) for column in columns]
-            arrays[name] = _masked(torch.stack(expanded, 1), valid)
-        arrays["rejected"] = torch.stack(rejected, 1).cpu().numpy() & valid
-    arrays["hidden"] = _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True))
-    decided = torch.stack(decisions, 1).cpu().numpy()
-    arrays["verdicts"] = decided[np.arange(len(codes)), steps]
-    # the slots' lengths after every step, (N, T, T), 0 where a slot is yet to come
-    size = codes.shape[1]
-    padded = [torch.nn.functional.pad(column, (0, size - column.shape[-1])) for column in lengths]
-    arrays["lengths"] = _masked(torch.stack(padded, 1), valid) if lengths else None
-    arrays["cells"] = _masked(torch.stack(cells, 1), valid) if cells else None
-    none = state.hidden.new_zeros(len(codes), 0)
-    arrays["activations"] = {
-        site.name: _masked(torch.stack(inside[site.name], 1), valid)
-        if taken
-        else none.new_zeros(len(codes), 0, *site.shape).numpy()
-        for site in sites
+            cells.append(state.stack.topmost(size))
+
+    def whole(columns: Sequence[Tensor], shape: tuple[int, ...]) -> np.ndarray:
+        """Return what steps gave as (N, T, …), NaN beyond the end of a word; of no steps of such a ``shape``."""
+        empty = state.hidden.new_zeros(len(codes), 0, *shape)
+        return _masked(torch.stack(list(columns), 1) if columns else empty, valid)
+
+    return {
+        **{name: whole(columns, (0, 0)) for name, columns in kept.items()},
+        "rejected": torch.stack(rejected, 1).cpu().numpy() & valid if rejected else valid,
+        "hidden": _masked(torch.stack(hidden, 1), np.pad(valid, ((0, 0), (1, 0)), constant_values=True)),
+        "verdicts": torch.stack(standing, 1).cpu().numpy()[np.arange(len(codes)), steps],
+        "lengths": whole(lengths, ()) if lengths else None,  # (N, T, T)
+        "cells": whole(cells, ()) if cells else None,
+        "activations": {site.name: whole(inside[site.name], site.shape) for site in sites},
     }
-    return arrays
 
 
 def _standing(model: StackModel[Any], state: NetworkState[Any]) -> torch.Tensor:
@@ -349,11 +351,11 @@ def _masked(values: torch.Tensor, valid: np.ndarray) -> np.ndarray:
 # word, the end symbol not read, where that is the word's length.
 
 
-class Moments:
-    """Networks at M moments: their states, and how high their stacks are by whole operations, (M, n_stacks) int."""
+class Moments(NamedTuple):
+    """Networks at M moments."""
 
-    def __init__(self, state: NetworkState[Any], heights: np.ndarray) -> None:
-        self.state, self.heights = state, heights
+    state: NetworkState[Any]  # their states
+    heights: np.ndarray  # how high their stacks are by whole operations, (M, n_stacks) int
 
     def select(self, index: np.ndarray) -> Moments:
         """Return the moments ``index``, which may repeat."""
@@ -376,7 +378,7 @@ def moments_of(
 
     def advanced(state: NetworkState[Any], rows: np.ndarray, t: int) -> NetworkState[Any]:
         step = model.step(symbols[rows, t], state)
-        heights[rows] = heights_after(model, step.actions, heights[rows])
+        heights[rows] = _heights_after(model, step.actions, heights[rows])
         return step.state
 
     return Moments(stopped(model, model.initial_state(len(words)), at, advanced), heights)
@@ -404,48 +406,27 @@ def stopped(
     if len(parts) == 1:
         return parts[0]
     # back to the order of the words
-    return joined_states(model, parts).select(torch.from_numpy(np.argsort(np.concatenate(order))))
+    hidden, rejected = (torch.cat([getattr(part, name) for part in parts]) for name in ("hidden", "rejected"))
+    stacks: Any = editable(parts[0].stack).joined([part.stack for part in parts[1:]])
+    outputs, output = [part.output for part in parts], None
+    if (given := next((one for one in outputs if one is not None), None)) is not None:
+        # which symbols may begin a word, as 1 and 0, where there is no output yet
+        first = [model.first is None or symbol in model.first for symbol in model.output_alphabet]
+        row = first if len(first) == given.shape[-1] else [False] * given.shape[-1]
+        begun = torch.tensor([row], dtype=given.dtype)
+        sized = zip(outputs, parts, strict=True)
+        output = torch.cat([(begun if one is None else one).expand(len(part.rejected), -1) for one, part in sized])
+    together = NetworkState(hidden, stacks, rejected, output)
+    return together.select(torch.from_numpy(np.argsort(np.concatenate(order))))
 
 
-def joined_states(model: StackModel[Any], parts: Sequence[NetworkState[Any]]) -> NetworkState[Any]:
-    """Return states one batch after the other; what may come before a first output is kept."""
-    outputs = [standing_output(model, part, parts) for part in parts]
-    return NetworkState(
-        torch.cat([part.hidden for part in parts]),
-        editable(parts[0].stack).joined([part.stack for part in parts[1:]]),
-        torch.cat([part.rejected for part in parts]),
-        None if outputs[0] is None else torch.cat([output for output in outputs if output is not None]),
-    )
-
-
-def standing_output(
-    model: StackModel[Any], state: NetworkState[Any], others: Sequence[NetworkState[Any]]
-) -> Tensor | None:
-    """Return the last output of ``state``, or which symbols may begin a word, as 1 and 0; None if no other has one."""
-    if state.output is not None:
-        return state.output.expand(len(state.rejected), -1)
-    given = next((other.output for other in others if other.output is not None), None)
-    if given is None:
-        return None
-    size = given.shape[-1]
-    allowed = [model.first is None or symbol in model.first for symbol in model.output_alphabet]
-    row = allowed if len(allowed) == size else [False] * size
-    return torch.tensor(row, dtype=given.dtype).expand(len(state.rejected), -1)
-
-
-def heights_after(model: StackModel[Any], actions: Tensor, heights: np.ndarray) -> np.ndarray:
+def _heights_after(model: StackModel[Any], actions: Tensor, heights: np.ndarray) -> np.ndarray:
     """Return ``heights`` (B, n_stacks) after ``actions`` (B, n_stacks, A); others than a stack's do nothing."""
     if not model.n_stacks or model.action_kind == "none":
         return heights
-    if model.action_kind == "signed":
-        numbers = operation_numbers("signed", (), actions.sign() * (actions.abs() > 0.5))
-    elif model.action_kind == "strengths":
-        numbers = operation_numbers("strengths", (), actions.round())
-    else:
-        numbers = operation_numbers("softmax", model.operations, actions)
+    numbers = operation_numbers(model.action_kind, model.operations, round_actions(model.action_kind, actions))
     taken = numbers[..., : model.n_stacks].expand(len(heights), -1).cpu().numpy()
-    _, after = without_empty_pops(np.maximum(taken, Operation.NONE), heights)
-    return after
+    return without_empty_pops(np.maximum(taken, Operation.NONE), heights)[1]
 
 
 def check_moments(at: np.ndarray, lengths: np.ndarray) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,29 +21,16 @@ from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
 from ..languages.words import make_word
 from ..models.base import NetworkState, StackModel, editable
-from .edits import Moments, moments_of
+from .edits import Moments, allowing_all, moments_of
 
 _DEEPEST = 12  # cells below the top that are interchanged
 _LEAN = 8.0  # how much more often a leaning walk pops, or pushes
 _TRIES, _LONGEST = 6, 20  # continuations tried for a case, and their length
 _STRAY = 0.08
+_LEAST_SPREAD = 1e-3  # of a class in any direction, as a share of the mean: rounded networks hardly spread in some
 State = NetworkState[Any]
 
 # ---- What an automaton claims of a network's inside, and the words between which things are interchanged.
-
-
-@dataclass(frozen=True, eq=False)
-class Predicted:
-    """What an automaton predicts of N runs on T letters each."""
-
-    # the answer after every letter in the network's numbers, (N, T): 1 and 0 by a recogniser, else of the output, -1
-    # from a rejection on
-    numbers: np.ndarray
-    counted: np.ndarray  # where anything is predicted, (N, T) bool
-
-    def differs(self, other: Predicted) -> np.ndarray:
-        """Return for which runs two predictions differ where both predict something, (N,) bool."""
-        return np.asarray(((self.numbers != other.numbers) & self.counted & other.counted).any(1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +56,10 @@ class Claim:
     # whether a stack symbol stands for several cells, so that only whole stacks can be interchanged
     whole_stacks: bool = False
 
-    def predicted(self, runs: ManyRuns, letters: np.ndarray) -> Predicted:
-        """Return what the automaton says on ``letters`` (N, T), -1 beyond the end, from where ``runs`` are.
+    def predicted(self, runs: ManyRuns, letters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what the automaton says after each of ``letters`` (N, T), -1 beyond the end, from where ``runs`` are,
+        in the network's numbers: 1 and 0 by a recogniser, else of the output, -1 from a rejection on; and where it says
+        anything, (N, T) each.
 
         A recogniser that has no transition rejects. A predictor of sets rejects a symbol that was not in the set before
         it, whatever its transitions are: that is what rejection is in its network. Of the first symbol nothing is
@@ -94,7 +83,7 @@ class Claim:
             numbers[:, t] = np.where(unexpected | runs.over, -1, self.numbers[runs.output])
             counted[:, t] = unexpected | (going & ~runs.over & scored)
             going &= ~unexpected & ~runs.over
-        return Predicted(numbers, counted)
+        return numbers, counted
 
 
 def walks(
@@ -154,12 +143,9 @@ class Prefixes:
         """Return those of ``words`` on which the automaton's run goes on, and the network says what it says."""
         words = list(dict.fromkeys(words))
         codes, _ = encode_words(words, claim.pda.input_alphabet)
-        runs = _runs_after(claim.tables, codes)
-        good = np.flatnonzero(~runs.over)
-        words, runs = [words[i] for i in good], runs.select(good)
-        moments = moments_of(rounded, words)
-        # the network, not having rejected, says what the automaton says
-        agreed: np.ndarray = ~moments.state.rejected.cpu().numpy()
+        runs, moments = _runs_after(claim.tables, codes), moments_of(rounded, words)
+        # the automaton goes on, and the network, not having rejected, says what it says
+        agreed: np.ndarray = ~runs.over & ~moments.state.rejected.cpu().numpy()
         if claim.recognition:
             agreed &= rounded.verdict(moments.state).cpu().numpy() == runs.accepted()
         elif moments.state.output is not None:
@@ -167,10 +153,10 @@ class Prefixes:
             same = np.asarray(rounded.output_numbers(moments.state.output) == expected)
             agreed &= same | (expected < 0) | claim.partial
         good = np.flatnonzero(agreed)
-        words, runs, moments = [words[i] for i in good], runs.select(good), moments.select(good)
-        codes, _ = encode_words(words, claim.pda.input_alphabet)
-        meant = None if claim.domain is None else _runs_after(claim.domain, codes)
-        return cls(words, runs, moments, None if soft is None else moments_of(soft, words), meant)
+        words = [words[i] for i in good]
+        meant = None if claim.domain is None else _runs_after(claim.domain, codes[good])
+        softly = None if soft is None else moments_of(soft, words)
+        return cls(words, runs.select(good), moments.select(good), softly, meant)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -182,16 +168,14 @@ class Prefixes:
 
     def cells(self, claim: Claim) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return prefix, stack (the automaton's), place and symbol of every cell that corresponds to a symbol, (M,)."""
-        aligned = self.aligned(claim)
-        heights = self.runs.heights()
-        found = []
+        aligned, heights = self.aligned(claim), self.runs.heights()
+        found = [(np.zeros(0, np.int64),) * 4]
         for stack in range(len(claim.stacks)):
             for place in range(min(_DEEPEST, int(heights[:, stack].max(initial=0)))):
                 rows = np.flatnonzero(aligned & (heights[:, stack] > place))
                 symbols = self.runs.select(rows).symbol_at(stack, np.full(len(rows), place)).astype(np.int64)
                 found.append((rows, np.full(len(rows), stack), np.full(len(rows), place), symbols))
-        nothing = (np.zeros(0, np.int64),) * 4
-        prefix, stacks, places, symbols = map(np.concatenate, zip(*found, strict=True)) if found else nothing
+        prefix, stacks, places, symbols = map(np.concatenate, zip(*found, strict=True))
         return prefix, stacks, places, symbols
 
 
@@ -217,156 +201,117 @@ def walked_words(claim: Claim, count: int, longest: int, rng: np.random.Generato
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
-    """What is interchanged: M items, each at a prefix."""
+class LinearPart:
+    """The linear part of hidden vectors that tells states apart; what is left of a vector stays.
 
+    It is a linear discriminant subspace (Fisher 1936; Rao 1948): of hidden vectors that are scaled to spread alike in
+    all directions within a state, the first directions in which the states' means differ. It is fitted in closed form
+    on prefixes of their own, and not searched by gradient as by Geiger et al. (2023).
+    """
+
+    prefix: np.ndarray  # the prefixes on which it is fitted, (F,)
+    label: np.ndarray  # their states, (F,)
+    rank: int  # its dimension
+    projection: torch.Tensor  # what is taken of rows of hidden vectors, (H, H)
+
+    @classmethod
+    def fitted(cls, prefix: np.ndarray, label: np.ndarray, rank: int, moments: Moments) -> LinearPart:
+        """Return the part of the hidden vectors of a network that is at ``moments`` at the prefixes."""
+        hidden = moments.state.hidden[torch.from_numpy(prefix)].detach().cpu().numpy()  # (F, H)
+        # spread within the classes, (H, H), and its inverse root
+        classes = [hidden[label == one] for one in np.unique(label)]
+        means = np.stack([one.mean(0) for one in classes])
+        within = sum(np.cov(one.T, bias=True).reshape(hidden.shape[1], -1) for one in classes) / len(classes)
+        values, vectors = np.linalg.eigh(within)
+        values = np.maximum(values, 0) + _LEAST_SPREAD * max(float(values.mean()), float(np.var(hidden)), 1e-12)
+        white, back = (vectors * values**power @ vectors.T for power in (-0.5, 0.5))
+        # the first directions in which the means of scaled vectors differ, (rank, H)
+        directions = np.linalg.svd((means - means.mean(0)) @ white, full_matrices=False)[2][:rank]
+        projection = np.asarray(white @ directions.T @ directions @ back)
+        return cls(prefix, label, rank, torch.from_numpy(projection).to(moments.state.hidden))
+
+    def refitted(self, moments: Moments, label: np.ndarray | None = None) -> LinearPart:
+        """Return the part of another network, or for other labels."""
+        return self.fitted(self.prefix, self.label if label is None else label, self.rank, moments)
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """What is interchanged: M items, each at a prefix: its hidden vector, or a part of that, some cells, or stacks."""
+
+    what: str  # "states", "symbols", "heads" or "aligned"
     # claim, prefixes: of what
     claim: Claim
     prefixes: Prefixes
     prefix: np.ndarray  # at which prefix each item is, (M,)
     label: np.ndarray  # what the automaton takes it for, (M,) int
-    names: tuple[str, ...]  # of the labels
+    names: tuple[str, ...]  # of the L labels
+    states: np.ndarray | None = None  # the state of every label, (L,); None where hidden vectors are not interchanged
+    # of every cell that is interchanged its stack, the automaton's, and its place below the top, (M,) each, and which
+    # symbol every label has there, counted from 1, (L,); 0 where there is no such cell
+    cells: tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...] = ()
+    # where whole stacks are interchanged, what all of every label's hold, nodes of the trie, (n_stacks, L)
+    nodes: np.ndarray | None = None
+    part: LinearPart | None = None  # what is interchanged of hidden vectors; None for all
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Return of which group each label is, (L,), by which cells it has: others cannot come in its place."""
+        found = np.zeros(len(self.names), np.int64)
+        for number, (_, _, symbols) in enumerate(self.cells):
+            found += (symbols > 0) << number
+        return found
 
     def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        """Return the configurations at items ``base`` (N,) with something that is ``labels`` (N,) in its place."""
-        raise NotImplementedError
-
-    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
-        """Return the network ``here`` at items ``base`` with what the ``other`` one has at ``source``."""
-        raise NotImplementedError
+        """Return the automaton at items ``base`` (N,) with what is ``labels`` (N,) in their place."""
+        runs = self.prefixes.runs.select(self.prefix[base])
+        if self.states is not None:
+            runs = replace(runs, state=self.states[labels].astype(np.int32))
+        if self.nodes is not None:
+            runs = replace(runs, node=self.nodes[:, labels])
+        for stacks, places, symbols in self.cells:
+            for stack in np.unique(stacks[base]).tolist():
+                rows = (stacks[base] == stack) & (symbols[labels] > 0)
+                other = runs.with_symbol(stack, np.where(rows, places[base], 0), np.maximum(symbols[labels], 1))
+                runs = runs.put(rows, other)
+        return runs
 
     def changed(self, model: StackModel[Any], moments: Moments, base: np.ndarray, source: np.ndarray) -> State:
-        """Return the network at ``base`` with what there is at ``source``; nothing predicted before rejects then."""
+        """Return the network at items ``base`` (N,) with what it has at ``source``."""
         here, other = (moments.select(self.prefix[items]).state for items in (base, source))
-        # state with nothing expected: what was predicted before an interchange rejects nothing after it
-        state = self.swapped(here, other, base, source)
-        if model.task_kind != "next set":
-            return state
-        like = state.hidden if state.output is None else state.output
-        return replace(state, output=like.new_ones(len(state.hidden), len(model.output_alphabet)))
+        hidden, stack, everything = here.hidden, here.stack, torch.ones(len(base), dtype=torch.bool)
+        memories = self.claim.stacks if self.nodes is not None else ()
+        if self.states is not None:
+            hidden, memories = other.hidden, self.claim.state_stacks
+            if self.part is not None:
+                hidden = here.hidden + (other.hidden - here.hidden) @ self.part.projection
+        if memories:
+            stack = editable(stack).with_stacks(everything, memories, other.stack)
+        for stacks, places, symbols in self.cells:
+            into, out_of, there = stacks[base], stacks[source], symbols[self.label[base]] > 0
+            at, from_place = (torch.from_numpy(places[items].astype(np.int64)) for items in (base, source))
+            for one, another in np.unique(np.stack([into, out_of]), axis=1).T.tolist():
+                rows = torch.from_numpy((into == one) & (out_of == another) & there)
+                cell = editable(other.stack).cell(self.claim.stacks[another], from_place)
+                stack = editable(stack).with_cell(rows, self.claim.stacks[one], at, cell)
+        return allowing_all(model, replace(here, hidden=hidden, stack=stack), everything)
 
     def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
         """Return from where words are meant to go on, by ``runs``: as the base, or as the source if not the same."""
-        del source, same
-        return runs.select(self.prefix[base])
+        here, other = runs.select(self.prefix[base]), runs.select(self.prefix[source])
+        if self.states is not None:
+            return replace(here, state=np.where(same, here.state, other.state))
+        return here if self.nodes is None else replace(here, node=other.node)
 
-    @property
-    def groups(self) -> np.ndarray:
-        """Return of which group each label is, (L,): only items of one group come in each other's place."""
-        return np.zeros(len(self.names), np.int64)
-
-    def of_network(self, moments: Moments) -> Self:
-        """Return the kind for another network, which is at ``moments`` at the prefixes."""
-        del moments
-        return self
-
-    def shuffled(self, rng: np.random.Generator) -> tuple[Self, np.ndarray]:
+    def shuffled(self, rng: np.random.Generator) -> tuple[Kind, np.ndarray]:
         """Return the kind, and labels (M,) permuted within their groups: random partitions of the same sizes."""
+        made = self
+        if self.part is not None:
+            made = replace(self, part=self.part.refitted(self.prefixes.rounded, rng.permutation(self.part.label)))
         mixed, groups = self.label.copy(), self.groups[self.label]
         for group in np.unique(groups):
             mixed[groups == group] = rng.permutation(self.label[groups == group])
-        return self, mixed
-
-
-class States(Kind):
-    """Hidden vectors, with the stacks that are part of the state."""
-
-    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        return replace(self.prefixes.runs.select(self.prefix[base]), state=labels.astype(np.int32))
-
-    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
-        del base, source
-        state = replace(here, hidden=self.put(here.hidden, other.hidden))
-        return _with_memories(state, self.claim.state_stacks, other) if self.claim.state_stacks else state
-
-    def put(self, hidden: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        """Return the hidden vectors (N, H) with what ``other`` ones have of the state."""
-        del hidden
-        return other
-
-    def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
-        # in the state of the source where it is another one
-        here, other = runs.select(self.prefix[base]), runs.select(self.prefix[source])
-        return replace(here, state=np.where(same, here.state, other.state))
-
-
-@dataclass(frozen=True, eq=False)
-class HeadSwaps(States):
-    """Hidden vectors and the top cells of all stacks together; labels count heads."""
-
-    states: np.ndarray  # the state of every label, (L,)
-    tops: np.ndarray  # what every label has on top of each stack, (L, n_stacks), 0 where that is empty
-
-    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        """Return the configurations of the base with heads ``labels``: other states and tops on the rest."""
-        runs = super().configured(base, self.states[labels])
-        for stack in range(self.tops.shape[1]):
-            symbols = self.tops[labels, stack]
-            topped = runs.with_symbol(stack, np.zeros(len(base), np.int64), np.maximum(symbols, 1))
-            runs = runs.put(symbols > 0, topped)
-        return runs
-
-    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
-        state, top = super().swapped(here, other, base, source), torch.zeros(len(base), dtype=torch.int64)
-        stack = state.stack
-        for own, number in enumerate(self.claim.stacks):
-            rows = torch.from_numpy(self.tops[self.label[base], own] > 0)
-            stack = editable(stack).with_cell(rows, number, top, editable(other.stack).cell(number, top))
-        return replace(state, stack=stack)
-
-    @property
-    def groups(self) -> np.ndarray:
-        return np.asarray((self.tops > 0) @ (1 << np.arange(self.tops.shape[1])))
-
-
-@dataclass(frozen=True, eq=False)
-class Cells(Kind):
-    """Single cells, of stack ``stack`` (M,) at ``place`` (M,) below the top; labels count stack symbols from 1."""
-
-    stack: np.ndarray
-    place: np.ndarray
-
-    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        runs = self.prefixes.runs.select(self.prefix[base])
-        for stack in np.unique(self.stack[base]):
-            rows = self.stack[base] == stack
-            other = runs.with_symbol(int(stack), np.where(rows, self.place[base], 0), labels)
-            runs = runs.put(rows, other)
-        return runs
-
-    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
-        places, from_places = (torch.from_numpy(self.place[items].astype(np.int64)) for items in (base, source))
-        stack = here.stack
-        for into in np.unique(self.stack[base]).tolist():
-            for out_of in np.unique(self.stack[source]).tolist():
-                rows = torch.from_numpy((self.stack[base] == into) & (self.stack[source] == out_of))
-                if bool(rows.any()):
-                    found = editable(other.stack).cell(self.claim.stacks[out_of], from_places)
-                    stack = editable(stack).with_cell(rows, self.claim.stacks[into], places, found)
-        return replace(here, stack=stack)
-
-
-@dataclass(frozen=True, eq=False)
-class Stacks(Kind):
-    """Whole stacks, where a symbol stands for several cells; every label is what all stacks hold."""
-
-    nodes: np.ndarray  # the nodes of every label's stacks, (n_stacks, L)
-
-    def configured(self, base: np.ndarray, labels: np.ndarray) -> ManyRuns:
-        return replace(self.prefixes.runs.select(self.prefix[base]), node=self.nodes[:, labels])
-
-    def swapped(self, here: State, other: State, base: np.ndarray, source: np.ndarray) -> State:
-        del base, source
-        return _with_memories(here, self.claim.stacks, other)
-
-    def meant(self, runs: ManyRuns, base: np.ndarray, source: np.ndarray, same: np.ndarray) -> ManyRuns:
-        del same
-        return replace(runs.select(self.prefix[base]), node=runs.node[:, self.prefix[source]])
-
-
-def _with_memories(state: State, numbers: tuple[int, ...], other: State) -> State:
-    everything = torch.ones(len(state.rejected), dtype=torch.bool)
-    return replace(state, stack=editable(state.stack).with_stacks(everything, numbers, other.stack))
+        return made, mixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,16 +323,16 @@ class Drawn:
     source: np.ndarray
     same: np.ndarray  # whether they are taken for the same, (N,)
     letters: np.ndarray  # the continuations, (N, T), numbers in the automaton's alphabet, -1 beyond the end
-    predicted: Predicted  # what the automaton predicts
+    # numbers, counted: what the automaton predicts, and where it predicts anything, (N, T), see `Claim.predicted`
+    numbers: np.ndarray
+    counted: np.ndarray
     # whether it is predicted that no interchange, or of the same one a decoy, would do otherwise, (N,); of a single
     # label, which has no decoys, whether anything is predicted
     telling: np.ndarray
 
     def select(self, rows: np.ndarray) -> Drawn:
         """Return some of them."""
-        predicted = Predicted(self.predicted.numbers[rows], self.predicted.counted[rows])
-        parts = {name: part[rows] for name, part in vars(self).items() if isinstance(part, np.ndarray)}
-        return replace(self, **parts, predicted=predicted)
+        return Drawn(**{name: part[rows] for name, part in vars(self).items()})
 
 
 def drawn_pairs(
@@ -450,7 +395,7 @@ def prepared(
     # where the automaton is without the interchange, and with it
     own = kind.configured(base, kind.label[base])
     swapped = kind.configured(base, (labels if names is None else names[labels])[source])
-    if isinstance(kind, States) and kind.claim.all_in_state:
+    if kind.states is not None and kind.claim.all_in_state:
         swapped = replace(swapped, node=kind.configured(source, labels[source]).node)
     else:
         swapped = swapped.put(same, own)
@@ -471,14 +416,15 @@ def prepared(
         going_on = None if meant is None else meant.select(rows)
         read = walks(begins, n_letters, _LONGEST, rng, lean, stray, going_on)
         other = kind.configured(base[rows], labels[decoys[turn, rows]]).put(~alike, own.select(rows))
-        predicted = kind.claim.predicted(after, read)
-        apart = predicted.counted.any(1) if alone else predicted.differs(kind.claim.predicted(other, read))
+        predicted, where = kind.claim.predicted(after, read)
+        otherwise, where_too = kind.claim.predicted(other, read)
+        apart = where.any(1) if alone else ((predicted != otherwise) & where & where_too).any(1)
         # a continuation on which more is predicted stands in until one is telling
-        better = apart | (predicted.counted.sum(1) > counted[rows].sum(1))
+        better = apart | (where.sum(1) > counted[rows].sum(1))
         kept = rows[better]
-        letters[kept], numbers[kept], counted[kept] = read[better], predicted.numbers[better], predicted.counted[better]
+        letters[kept], numbers[kept], counted[kept] = read[better], predicted[better], where[better]
         telling[rows] = apart
-    return Drawn(base, source, same, letters, Predicted(numbers, counted), telling)
+    return Drawn(base, source, same, letters, numbers, counted, telling)
 
 
 def renamed(kind: Kind, rng: np.random.Generator) -> np.ndarray:
@@ -492,19 +438,12 @@ def renamed(kind: Kind, rng: np.random.Generator) -> np.ndarray:
 
 @torch.no_grad()
 def answers_after(model: StackModel[Any], claim: Claim, state: NetworkState[Any], letters: np.ndarray) -> np.ndarray:
-    """Return what ``model`` says from ``state`` after each of ``letters`` (N, T), as `Claim.predicted` does, (N, T)."""
+    """Return what ``model`` says from ``state`` after each of ``letters`` (N, T), as `Claim.predicted` does, (N, T);
+    nothing of meaning beyond the end.
+    """
     answers = np.full(letters.shape, -1, claim.numbers.dtype)
     codes = torch.from_numpy(claim.letters[np.maximum(letters, 0)].astype(np.int64))
-    # the longest first, so that those that still run are the first rows
-    order = np.argsort(-(letters >= 0).sum(1), kind="stable")
-    lengths = (letters[order] >= 0).sum(1)
-    state = state.select(torch.from_numpy(order))
-    for t in range(letters.shape[1]):
-        going = int((lengths > t).sum())
-        if not going:
-            break
-        if going < len(state.rejected):
-            state = state.select(torch.arange(going))
-        state = model.step(codes[order[:going], t], state).state
-        answers[order[:going], t] = model.answer(state)
+    for t in range(int((letters >= 0).sum(1).max(initial=0))):
+        state = model.step(codes[:, t], state).state
+        answers[:, t] = model.answer(state)
     return answers

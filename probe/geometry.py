@@ -1,4 +1,4 @@
-"""Geometry: how far states lie apart in a network, and from which step on it parts from its rounded form."""
+"""What a network's hidden vectors hold, by linear probes, and from which step on it parts from its rounded form."""
 
 from __future__ import annotations
 
@@ -14,45 +14,12 @@ from ..core.errors import StacklensError
 from ..core.imports import pd
 from ..languages.words import format_word
 from ..models.base import StackModel
+from ..models.rounding import Rounded
 from .attribution import answers_by_row
 from .trace import Selection, Trace, trace
 
 _LONGEST_SHOWN = 400  # symbols of a word on a line of its own, from where it can be pasted
 _TOO_LONG = "; the word is in the `parting` of sl.horizon_curve"
-
-
-@dataclass(frozen=True)
-class Distances:
-    """How far groups of vectors lie apart."""
-
-    names: tuple[str, ...]  # of the groups
-    sizes: tuple[int, ...]  # how many vectors each has
-    within: tuple[float, ...]  # the mean distance of a group's vectors from its centre
-    between: tuple[tuple[float, ...], ...]  # the distances of the centres from one another, a row a group
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row a group: how many, spread, and the distance to every centre."""
-        rows = list(zip(self.names, self.sizes, self.within, *zip(*self.between, strict=True), strict=True))
-        return pd.DataFrame(rows, columns=["group", "vectors", "within", *self.names])
-
-
-def distances(vectors: np.ndarray, groups: np.ndarray) -> Distances:
-    """Return how far the groups of ``vectors`` (M, H) lie apart; ``groups`` (M,) are their names. Raises
-    StacklensError: there are no vectors.
-
-    >>> found = distances(np.array([[0.0], [2.0], [10.0]]), np.array(["a", "a", "b"]))
-    >>> found.within, found.between[0]
-    ((1.0, 0.0), (0.0, 9.0))
-    """
-    if not len(vectors):
-        raise StacklensError("there are no vectors to measure distances of")
-    names, numbers = np.unique(groups, return_inverse=True)
-    centres = np.stack([vectors[numbers == number].mean(0) for number in range(len(names))])
-    spread = np.linalg.norm(vectors - centres[numbers], axis=1)
-    within = tuple(float(spread[numbers == number].mean()) for number in range(len(names)))
-    between = np.linalg.norm(centres[:, None] - centres[None], axis=-1)
-    sizes = tuple(int((numbers == number).sum()) for number in range(len(names)))
-    return Distances(tuple(map(str, names)), sizes, within, tuple(tuple(row) for row in between.tolist()))
 
 
 @dataclass(frozen=True)
@@ -106,8 +73,6 @@ def horizon_curve(model: StackModel[Any], words: Sequence[Word]) -> HorizonCurve
         last = np.maximum(soft.steps - 1, 0)
         differs[np.arange(len(words)), last] |= soft.verdicts != rounded.verdicts
     else:
-        from ..models.rounding import Rounded
-
         answers = answers_by_row(model, words), answers_by_row(Rounded(model), words)
         differs = np.zeros(soft.rejected.shape, np.bool_)
         differs[:, : answers[0].shape[1]] = answers[0] != answers[1]
@@ -243,12 +208,11 @@ def _probe(
     depths: np.ndarray,
     rng: np.random.Generator,
 ) -> LinearProbe | None:
-    names, numbers, counts = np.unique(labels[0], return_inverse=True, return_counts=True)
+    names, counts = np.unique(labels[0], return_counts=True)
     if len(names) < 2:
         return None
-    tested = np.array([{name: place for place, name in enumerate(names.tolist())}.get(one, -1) for one in labels[1]])
-    machine = _fitted(features[0], numbers)
-    right = machine.predict(features[1]) == tested
+    machine = _fitted(features[0], labels[0])
+    right = machine.predict(features[1]) == labels[1]
     # the control task: a random label for every type of input, with the same shares
     random = rng.choice(len(names), int(max(one.max() for one in types)) + 1, p=counts / counts.sum())
     asked, wanted = (random[one] for one in types)
@@ -256,19 +220,17 @@ def _probe(
         control = float((wanted == asked[0]).mean())
     else:
         control = float((_fitted(features[0], asked).predict(features[1]) == wanted).mean())
-    by_depth = tuple(
-        float(right[depths == depth].mean()) if (depths == depth).any() else float("nan")
-        for depth in range(int(depths.max(initial=0)) + 1)
-    )
+    with np.errstate(invalid="ignore"):  # 0 of 0 at depths where no moment is
+        by_depth = np.bincount(depths, right) / np.bincount(depths)
     return LinearProbe(
         target,
-        float(right.mean()),
-        float((machine.predict(features[0]) == numbers).mean()),
-        float((tested == counts.argmax()).mean()),
-        control,
-        len(names),
-        len(right),
-        by_depth,
+        accuracy=float(right.mean()),
+        trained=float((machine.predict(features[0]) == labels[0]).mean()),
+        majority=float((labels[1] == names[counts.argmax()]).mean()),
+        control=control,
+        classes=len(names),
+        moments=len(right),
+        by_depth=tuple(by_depth.tolist()),
     )
 
 

@@ -1,8 +1,8 @@
 """The experiments whole: drawn, run in the rounded network and in the network itself, and counted."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,20 +12,7 @@ from ..automata.pda import Word
 from ..languages.words import make_word
 from ..models.base import StackModel
 from .edits import Moments, check_stepwise, moments_of
-from .experiment import (
-    Cells,
-    Claim,
-    Drawn,
-    HeadSwaps,
-    Kind,
-    Prefixes,
-    Stacks,
-    States,
-    answers_after,
-    prepared,
-    renamed,
-    walked_words,
-)
+from .experiment import Claim, Drawn, Kind, LinearPart, Prefixes, answers_after, prepared, renamed, walked_words
 from .outcome import Case, Causality, Interchange, Share
 
 _WALKED, _PREFIX = 1_500, 24  # prefixes, and their greatest length
@@ -33,63 +20,7 @@ _BASELINES = 3  # random partitions, and permutations of names
 _FIT, _CHOOSE = 0.5, 0.2  # shares of the prefixes on which a linear part is fitted, and on which its rank is chosen
 _AS_GOOD = 0.01  # of the swaps: a lower rank that is worse by no more is taken
 _HIGHEST_RANK = 6
-_LEAST_SPREAD = 1e-3  # of a class in any direction, as a share of the mean: rounded networks hardly spread in some
-
-
-@dataclass(frozen=True, eq=False)
-class _Network:
-    """A network that is asked, and where it is at the prefixes."""
-
-    model: StackModel[Any]
-    moments: Moments
-
-
-@dataclass(frozen=True, eq=False)
-class Aligned(States):
-    """A linear part of hidden vectors, the one that tells states apart; what is left of the vector stays.
-
-    The part is a linear discriminant subspace (Fisher 1936; Rao 1948): of hidden vectors that are scaled to spread
-    alike in all directions within a state, the first directions in which the states' means differ. It is fitted in
-    closed form on prefixes of their own, and not searched by gradient as by Geiger et al. (2023).
-    """
-
-    fit: np.ndarray  # the prefixes on which it is fitted, (F,), and their labels
-    fit_label: np.ndarray  # their labels, (F,)
-    rank: int  # its dimension
-    part: torch.Tensor  # what is taken of a hidden vector, (H, H)
-
-    @classmethod
-    def fitted(
-        cls, states: States, items: np.ndarray, fit: np.ndarray, labels: np.ndarray, rank: int, moments: Moments
-    ) -> Self:
-        """Return it for the items of ``states`` that are chosen, fitted on others."""
-        # the matrix (H, H) that projects rows of hidden (F, H) on the subspace that tells labels apart
-        hidden = moments.state.hidden[torch.from_numpy(fit)].detach().cpu().numpy()
-        # spread within the classes, (H, H), and its inverse root
-        classes = [hidden[labels == label] for label in np.unique(labels)]
-        means = np.stack([one.mean(0) for one in classes])
-        within = sum(np.cov(one.T, bias=True).reshape(hidden.shape[1], -1) for one in classes) / len(classes)
-        values, vectors = np.linalg.eigh(within)
-        values = np.maximum(values, 0) + _LEAST_SPREAD * max(float(values.mean()), float(np.var(hidden)), 1e-12)
-        white, back = (vectors * values**power @ vectors.T for power in (-0.5, 0.5))
-        # the first directions in which the means of scaled vectors differ, (rank, H)
-        directions = np.linalg.svd((means - means.mean(0)) @ white, full_matrices=False)[2][:rank]
-        part = np.asarray(white @ directions.T @ directions @ back)
-        like = moments.state.hidden
-        claim, prefixes, names = states.claim, states.prefixes, states.names
-        taken = torch.from_numpy(part).to(like)
-        return cls(claim, prefixes, states.prefix[items], states.label[items], names, fit, labels, rank, taken)
-
-    def put(self, hidden: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        return hidden + (other - hidden) @ self.part
-
-    def of_network(self, moments: Moments) -> Self:
-        return self.fitted(self, np.arange(len(self.label)), self.fit, self.fit_label, self.rank, moments)
-
-    def shuffled(self, rng: np.random.Generator) -> tuple[Self, np.ndarray]:
-        items, labels = np.arange(len(self.label)), np.asarray(rng.permutation(self.fit_label))
-        made = self.fitted(self, items, self.fit, labels, self.rank, self.prefixes.rounded)
-        return made, np.asarray(rng.permutation(self.label))
+_Network = tuple[StackModel[Any], Moments]  # a network that is asked, and where it is at the prefixes
 
 
 def interchange(
@@ -111,26 +42,21 @@ def interchange(
     rng = np.random.default_rng(seed)
     drawn = walked_words(claim, _WALKED, _PREFIX, rng) if not claim.partial or not words else []
     prefixes = Prefixes.of(claim, rounded, soft, [*words, *drawn])
-    beside = None if random is None or not len(prefixes) else _Network(random, moments_of(random, prefixes.words))
-    # what can be interchanged, and why the rest cannot
-    states = States(claim, prefixes, np.arange(len(prefixes)), prefixes.runs.state.astype(np.int64), claim.pda.states)
-    stackless = None if rounded.n_stacks and claim.stacks else "there is no stack that the automaton sees"
-    windows = "a stack symbol stands for several cells" if claim.whole_stacks else None
-    reasons = {"states": _unread(rounded, claim), "symbols": stackless}
-    reasons |= {"heads": reasons["states"] or stackless or windows, "aligned": _unaligned(states, rounded)}
-    made: dict[str, Callable[[], Kind]] = {
-        "states": lambda: states,
-        "symbols": lambda: _cell_swaps(claim, prefixes),
-        "heads": lambda: _heads(states),
-        "aligned": lambda: _aligned(states, rounded, cases // 4, rng),
-    }
-    own, none = _Network(rounded, prefixes.rounded), Share(0, 0)
-    parts = {
-        what: Interchange(what, none, none, reason=reason)
-        if reason is not None
-        else _interchange_of(what, made[what](), own, soft, beside, cases, rng, values)
-        for what, reason in reasons.items()
-    }
+    states = np.arange(len(claim.pda.states))
+    label = prefixes.runs.state.astype(np.int64)
+    whole = Kind("states", claim, prefixes, np.arange(len(prefixes)), label, claim.pda.states, states)
+    networks: dict[str, _Network] = {"rounded": (rounded, prefixes.rounded)}
+    if soft is not None and prefixes.soft is not None and values == "source":
+        networks["soft"] = soft, prefixes.soft
+    if random is not None and len(prefixes):
+        networks["random"] = random, moments_of(random, prefixes.words)
+    parts = dict[str, Interchange]()
+    for what in Causality.KINDS:
+        kind = _kind_or_reason(what, whole, rounded, cases, rng)
+        if isinstance(kind, str):
+            parts[what] = Interchange(what, reason=kind)
+        else:
+            parts[what] = _interchange_of(kind, networks, cases, rng, values)
     doubt = "the network has no stack: with its hidden vector all of it is interchanged, and that is the other run"
     return Causality(
         parts["states"],
@@ -142,56 +68,62 @@ def interchange(
         heads=parts["heads"],
         aligned=parts["aligned"],
         sizes=(len(claim.pda.states), len(claim.pda.stack_alphabet)),
-        level=None if stackless else Share(int(prefixes.aligned(claim).sum()), len(prefixes)),
+        level=Share(int(prefixes.aligned(claim).sum()), len(prefixes)) if rounded.n_stacks and claim.stacks else None,
         doubt=doubt if claim.all_in_state else None,
     )
 
 
-def _unread(network: StackModel[Any], claim: Claim) -> str | None:
-    """Return why no hidden vector can tell anything, None if it can."""
-    if not network.initial_state(1).hidden.shape[-1]:
+def _kind_or_reason(
+    what: str, states: Kind, rounded: StackModel[Any], cases: int, rng: np.random.Generator
+) -> Kind | str:
+    """Return what can be interchanged, or why it cannot."""
+    claim, size = states.claim, rounded.initial_state(1).hidden.shape[-1]
+    if what == "aligned":
+        if claim.all_in_state:
+            return "with the hidden vector all of the network is interchanged"
+        if len(np.unique(states.label)) < 2:
+            return "the automaton has one state" if len(states.names) == 1 else "the words lead to one state"
+        if size < 2:
+            return "a hidden vector of fewer than two units has no parts"
+        return _aligned(states, rounded, cases // 4, rng)
+    if what != "symbols" and not size:
         return "the network has no hidden vector"
-    if not network.recurrent and not claim.state_stacks and len(claim.pda.states) == 1:
+    if what != "symbols" and not rounded.recurrent and not claim.state_stacks and len(claim.pda.states) == 1:
         return "the controller never reads its hidden vector, and the automaton has one state"
-    return None
-
-
-def _unaligned(states: States, network: StackModel[Any]) -> str | None:
-    """Return why no linear part of hidden vectors is looked for, None if one is."""
-    if states.claim.all_in_state:
-        return "with the hidden vector all of the network is interchanged"
-    if len(np.unique(states.label)) < 2:
-        return "the automaton has one state" if len(states.names) == 1 else "the words lead to one state"
-    if network.initial_state(1).hidden.shape[-1] < 2:
-        return "a hidden vector of fewer than two units has no parts"
-    return None
+    if what == "states":
+        return states
+    if not (rounded.n_stacks and claim.stacks):
+        return "there is no stack that the automaton sees"
+    if what == "symbols":
+        return _cell_swaps(claim, states.prefixes)
+    return "a stack symbol stands for several cells" if claim.whole_stacks else _heads(states)
 
 
 def _cell_swaps(claim: Claim, prefixes: Prefixes) -> Kind:
     names = (claim.pda.bottom, *claim.pda.stack_alphabet)
     if not claim.whole_stacks:
         prefix, stack, place, symbol = prefixes.cells(claim)
-        return Cells(claim, prefixes, prefix, symbol.astype(np.int64), names, stack, place)
+        cells = ((stack, place, np.arange(len(names))),)
+        return Kind("symbols", claim, prefixes, prefix, symbol, names, cells=cells)
     prefix = np.flatnonzero(prefixes.aligned(claim))
     nodes, label = np.unique(prefixes.runs.node[:, prefix], axis=1, return_inverse=True)
     tops = tuple(" ".join(names[top] for top in row) for row in claim.tables.trie.symbol[nodes].T.tolist())
-    return Stacks(claim, prefixes, prefix, label.reshape(-1), tops, nodes)
+    return Kind("symbols", claim, prefixes, prefix, label.reshape(-1), tops, nodes=nodes)
 
 
-def _heads(states: States) -> Kind:
+def _heads(states: Kind) -> Kind:
     claim, prefixes = states.claim, states.prefixes
-    at = np.flatnonzero(prefixes.aligned(claim))
-    runs = prefixes.runs.select(at)
-    tops = [runs.symbol_at(stack, np.zeros(len(at), np.int64)) for stack in range(len(claim.stacks))]
-    heads, label = np.unique(np.stack([states.label[at], *tops]), axis=1, return_inverse=True)
+    prefix = np.flatnonzero(prefixes.aligned(claim))
+    runs, nothing = prefixes.runs.select(prefix), np.zeros(len(prefix), np.int64)
+    tops = [runs.symbol_at(stack, nothing) for stack in range(len(claim.stacks))]
+    heads, label = np.unique(np.stack([states.label[prefix], *tops]), axis=1, return_inverse=True)
     shown = (claim.pda.bottom, *claim.pda.stack_alphabet)
-    names = tuple(
-        f"{claim.pda.states[head[0]]}, {' '.join(shown[top] for top in head[1:])}" for head in heads.T.tolist()
-    )
-    return HeadSwaps(claim, prefixes, at, label.reshape(-1).astype(np.int64), names, heads[0], heads[1:].T)
+    names = tuple(f"{states.names[state]}, {' '.join(shown[top] for top in row)}" for state, *row in heads.T.tolist())
+    cells = tuple((nothing + stack, nothing, symbols) for stack, symbols in enumerate(heads[1:]))
+    return Kind("heads", claim, prefixes, prefix, label.reshape(-1).astype(np.int64), names, heads[0], cells)
 
 
-def _aligned(states: States, rounded: StackModel[Any], cases: int, rng: np.random.Generator) -> Kind:
+def _aligned(states: Kind, rounded: StackModel[Any], cases: int, rng: np.random.Generator) -> Kind:
     """Return the linear part of the hidden vector that does best as the state, of the least rank that does as well.
 
     It is fitted on some prefixes, its rank is chosen on others, and the items are what is left.
@@ -202,98 +134,85 @@ def _aligned(states: States, rounded: StackModel[Any], cases: int, rng: np.rando
     moments = states.prefixes.rounded
     labels = states.label[fit]
     most = min(len(np.unique(labels)) - 1, moments.state.hidden.shape[-1] - 1, _HIGHEST_RANK)
-    tried = [Aligned.fitted(states, choose, fit, labels, rank, moments) for rank in range(1, max(1, most) + 1)]
-    drawn = prepared(tried[0], cases, rng)
-    network = _Network(rounded, moments)
+    parts = [LinearPart.fitted(fit, labels, rank, moments) for rank in range(1, max(1, most) + 1)]
+    chosen = replace(states, what="aligned", prefix=choose, label=states.label[choose])
+    drawn = prepared(chosen, cases, rng)
     # the least rank that is as good as the best, to a hundredth
-    shares = [0.0] * len(tried)
+    shares = [0.0] * len(parts)
     if drawn.telling.any():
-        shares = [float(_swaps_as_predicted(one, network, drawn)[0][drawn.telling].mean()) for one in tried]
-    rank = 1 + next(number for number, share in enumerate(shares) if share >= max(shares) - _AS_GOOD)
-    return Aligned.fitted(states, test, fit, labels, rank, moments)
+        tried = [_swaps_as_predicted(replace(chosen, part=part), (rounded, moments), drawn)[0] for part in parts]
+        shares = [float(right[drawn.telling].mean()) for right in tried]
+    part = next(part for part, share in zip(parts, shares, strict=True) if share >= max(shares) - _AS_GOOD)
+    return replace(chosen, prefix=test, label=states.label[test], part=part)
 
 
 def _interchange_of(
-    what: str,
-    kind: Kind,
-    rounded: _Network,
-    soft: StackModel[Any] | None,
-    random: _Network | None,
-    cases: int,
-    rng: np.random.Generator,
-    values: str,
+    kind: Kind, networks: dict[str, _Network], cases: int, rng: np.random.Generator, values: str
 ) -> Interchange:
     """Return what comes of interchanges of one kind, beside what comes of its baselines."""
-    none = Share(0, 0)
     drawn = prepared(kind, cases, rng) if len(kind.label) > 1 else None
     if drawn is None or not len(drawn.base):
-        return Interchange(what, none, none, reason="the words lead to too few different ones")
+        return Interchange(kind.what, reason="the words lead to too few different ones")
     # 1 interchanges of which the automaton says something, in the rounded network
-    defined = np.asarray(drawn.predicted.counted.any(1))
+    defined = np.asarray(drawn.counted.any(1))
     kept = drawn.select(defined)
-    right, answers = _swaps_as_predicted(kind, rounded, kept, _means(kind, values))
+    asked = _centred(kind, networks["rounded"]) if values == "centre" and kind.what == "states" else networks["rounded"]
+    right, answers = _swaps_as_predicted(kind, asked, kept)
     words = kind.prefix[np.stack([kept.base, kept.source])]
     changing, unchanging = kept.telling & ~kept.same, kept.telling & kept.same
     names = np.array(kind.names)[kind.label[kept.source]]
-    # 2 the same in the network as it is
-    softly: list[Share | None] = [None, None]
-    if soft is not None and kind.prefixes.soft is not None and values == "source":
-        well = np.zeros(len(right), np.bool_)
-        well[kept.telling] = _swaps_as_predicted(kind, _Network(soft, kind.prefixes.soft), kept.select(kept.telling))[0]
-        softly = [Share.over(well, words, rows) for rows in (unchanging, changing)]
-    # 3 baselines: random partitions, permuted names, and a network that was never trained
-    baselines = _baselines(kind, rounded, cases // 4, rng)
-    if random is not None and changing.any():
-        answered, _ = _swaps_as_predicted(kind.of_network(random.moments), random, kept.select(changing))
+    # 2 those that count in the network as it is; baselines: random partitions, permuted names, a network never trained
+    counting = kept.select(changing)
+    soft = None
+    if "soft" in networks:
+        soft = Share.over(_swaps_as_predicted(kind, networks["soft"], counting)[0], words[:, changing])
+    baselines = _baselines(kind, networks["rounded"], cases // 4, rng)
+    if "random" in networks and changing.any():
+        fitted = kind if kind.part is None else replace(kind, part=kind.part.refitted(networks["random"][1]))
+        answered, _ = _swaps_as_predicted(fitted, networks["random"], counting)
         baselines["random weights"] = Share.over(answered, words[:, changing])
     partitions = baselines.get("random partitions")
     reason = None
     if not changing.any():
         reason = "the automaton has one of these" if len(kind.names) == 1 else "it tells none of those drawn apart"
-        if what == "states" and len(kind.names) == 1:
+        if kind.what == "states" and len(kind.names) == 1:
             reason = "the automaton has one state, and tells none apart"
     return Interchange(
-        what,
+        kind.what,
         Share.over(right, words, unchanging),
         Share.over(right, words, changing),
         told_apart=int(changing.sum()),
-        soft_same=softly[0],
-        soft_different=softly[1],
+        soft_different=soft,
         by_name={
             name: Share.over(right, words, changing & (names == name)) for name in np.unique(names[changing]).tolist()
         },
         baseline=None if partitions is None else partitions.accuracy,
         undefined=int((~defined).sum()),
-        worst_case=_worst(kind, kept, answers, right | ~kept.telling, rounded.model),
+        worst_case=_worst(kind, kept, answers, right | ~kept.telling, networks["rounded"][0]),
         reason=reason,
         untold=Share.over(right, words, ~kept.telling),
         baselines=baselines,
-        rank=kind.rank if isinstance(kind, Aligned) else None,
+        rank=None if kind.part is None else kind.part.rank,
     )
 
 
-def _swaps_as_predicted(
-    kind: Kind, network: _Network, drawn: Drawn, means: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def _swaps_as_predicted(kind: Kind, network: _Network, drawn: Drawn) -> tuple[np.ndarray, np.ndarray]:
     """Return which interchanges did as predicted, (N,) bool, and what the network says, (N, T)."""
     if not len(drawn.base):  # none is defined, or kept apart
-        return np.zeros(0, np.bool_), drawn.predicted.numbers
-    state = kind.changed(network.model, network.moments, drawn.base, drawn.source)
-    if means is not None:
-        state.hidden.copy_(torch.from_numpy(means[kind.label[drawn.source]]))
-    answers = answers_after(network.model, kind.claim, state, drawn.letters)
-    return ~((answers != drawn.predicted.numbers) & drawn.predicted.counted).any(1), answers
+        return np.zeros(0, np.bool_), drawn.numbers
+    state = kind.changed(*network, drawn.base, drawn.source)
+    answers = answers_after(network[0], kind.claim, state, drawn.letters)
+    return ~((answers != drawn.numbers) & drawn.counted).any(1), answers
 
 
-def _means(kind: Kind, values: str) -> np.ndarray | None:
-    """Return the mean hidden vector of every label, (L, H), where these are what is put in."""
-    if values != "centre" or type(kind) is not States:
-        return None
-    hidden = kind.prefixes.rounded.state.hidden.cpu().numpy()
-    means = np.zeros((len(kind.names), hidden.shape[1]))
-    for label in np.unique(kind.label).tolist():
-        means[label] = hidden[kind.label == label].mean(0)
-    return means
+def _centred(states: Kind, network: _Network) -> _Network:
+    """Return the network with the mean hidden vector of the state in the place of that at every prefix."""
+    model, moments = network
+    hidden = moments.state.hidden.clone()
+    for label in np.unique(states.label).tolist():
+        rows = torch.from_numpy(states.label == label)
+        hidden[rows] = torch.from_numpy(hidden[rows].cpu().numpy().mean(0)).to(hidden)
+    return model, moments._replace(state=replace(moments.state, hidden=hidden))
 
 
 def _baselines(kind: Kind, rounded: _Network, cases: int, rng: np.random.Generator) -> dict[str, Share]:
@@ -326,30 +245,32 @@ def _worst(kind: Kind, drawn: Drawn, answers: np.ndarray, right: np.ndarray, mod
     worst = min(rates, key=lambda name: (rates[name], name))
     words, alphabet = kind.prefixes.words, kind.claim.pda.input_alphabet
     # the shortest of them, up to the first answer that differs
-    wrong = np.flatnonzero(~right & (labels == worst))
-    differs = (answers != drawn.predicted.numbers) & drawn.predicted.counted
-    first = differs.argmax(1)
-    sizes = [len(words[kind.prefix[drawn.base[row]]]) + int(first[row]) for row in wrong]
-    row = int(wrong[int(np.argmin(sizes))])
-    base, source = int(drawn.base[row]), int(drawn.source[row])
-    read = slice(0, int(first[row]) + 1)
+    first = ((answers != drawn.numbers) & drawn.counted).argmax(1)
+    wrong = np.flatnonzero(~right & (labels == worst)).tolist()
+    row = min(wrong, key=lambda row: len(words[kind.prefix[drawn.base[row]]]) + int(first[row]))
+    base, source, step = int(drawn.base[row]), int(drawn.source[row]), int(first[row])
     part, stack, places = "hidden", None, None
-    if isinstance(kind, Cells):
-        part, stack = "cells", kind.claim.stacks[kind.stack[base]]
-        places = int(kind.place[base]), int(kind.place[source])
-    elif isinstance(kind, Stacks):
+    if kind.nodes is not None:
         part, stack = "stack", kind.claim.stacks[0]
+    elif kind.states is None:
+        ((stacks, depths, _),) = kind.cells
+        part, stack = "cells", kind.claim.stacks[stacks[base]]
+        places = int(depths[base]), int(depths[source])
+    predicted, answered = (
+        tuple(_answer_in_words(model, number) for number in numbers[row, : step + 1].tolist())
+        for numbers in (drawn.numbers, answers)
+    )
     return Case(
         words[kind.prefix[base]],
         words[kind.prefix[source]],
-        make_word([alphabet[code] for code in drawn.letters[row, read].tolist()], alphabet),
+        make_word([alphabet[code] for code in drawn.letters[row, : step + 1].tolist()], alphabet),
         part,
         (kind.names[kind.label[base]], kind.names[kind.label[source]]),
         stack,
         places,
-        tuple(_answer_in_words(model, number) for number in drawn.predicted.numbers[row, read].tolist()),
-        tuple(_answer_in_words(model, number) for number in answers[row, read].tolist()),
-        int(first[row]),
+        predicted,
+        answered,
+        step,
     )
 
 

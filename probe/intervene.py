@@ -7,7 +7,8 @@ networks", section 3).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypedDict, Unpack, cast
+from dataclasses import replace
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import torch
@@ -27,15 +28,21 @@ from .edits import (
     check_moments,
     check_stepwise,
     moments_of,
-    recorded,
     sites_of,
     steps_of,
 )
-from .trace import REPLACED, Selection, Trace, state_at, trace
+from .trace import REPLACED, Selection, Trace, trace
 
 PARTS = ("hidden", "actions", "pushed", "cells", "height")
-# what may be put in the place of a part, besides numbers
+# what may be put in the place of a part, besides numbers and functions
 NAMED = ("source", "centre", "rounded", "zero", "mean")
+_NAMED_OF = {  # of a part, where that is less; of a module inside a network as of None
+    "actions": ("source", "rounded", "zero", "mean"),
+    "pushed": ("source", "rounded", "zero", "mean"),
+    "cells": ("source", "rounded", "zero"),
+    "height": (),
+    None: ("source", "zero", "mean"),
+}
 _ROUNDING, _SHARES_ROUNDING = 1e-6, 0.01 + 1e-9  # shares may be given to two digits, such as three of 0.33
 Count = int | Sequence[int] | np.ndarray
 At = Count | Literal["all"]
@@ -71,8 +78,7 @@ def intervene(
 ) -> Trace:
     """Return the trace of ``model`` on ``words`` with parts replaced before, or in, step ``at``.
 
-    Whatever is replaced before a step, what was predicted earlier rejects nothing at that step: it comes from another
-    network.
+    Whatever is replaced before a step, what was predicted earlier rejects nothing at that step, see `allowing_all`.
 
     Args and errors are those of `sl.intervene`, and ``choices`` those of `Choices`. Stacks of lengths are not recorded
     where cells are replaced: they are no longer what the word's own symbols pushed.
@@ -85,17 +91,14 @@ def intervene(
     """
     many = (words,) if isinstance(words, str) else tuple(words)
     network = intervened(model, many, at, set, begun=start is not None, **choices)
-    codes, steps = steps_of(model, many)
-    begun = None if start is None else state_at(model, start, len(many))
-    sites = sites_of(model, activations) if activations else []
-    keep = stacks if stacks is not None else len(many) * codes.shape[1] ** 2 * max(1, model.n_stacks) < 10_000_000
-    arrays = recorded(network, codes, steps, keep, network.entered, begun=begun, sites=sites)
-    replaced = not {edit.part for edit in network.edits}.isdisjoint(("cells", "stacks", "height"))
-    begin = REPLACED if start is None else f"it goes on from another run, and {REPLACED}"
-    arrays |= {"begin": begin if replaced else start, "rounded": choices.get("rounded", False)}
-    if any(edit.part in ("cells", "stacks") for edit in network.edits):
-        arrays["lengths"] = None
-    return Trace(many, model.letters, codes, steps, **arrays, model=network.model)
+    seen = trace(network, many, stacks=stacks, start=start, activations=activations)
+    parts = {edit.part for edit in network.edits}
+    begin: Selection | str | None = start
+    if parts & {"cells", "stacks", "height"}:
+        begin = REPLACED if start is None else f"it goes on from another run, and {REPLACED}"
+    lengths = None if parts & {"cells", "stacks"} else seen.lengths
+    rounded = choices.get("rounded", False)
+    return replace(seen, begin=begin, lengths=lengths, rounded=rounded, model=network.model)
 
 
 def check_intervenable(model: StackModel[Any]) -> None:
@@ -125,12 +128,7 @@ def intervened(
     if begun and "height" in parts:
         raise StacklensError("how high a stack is, is counted from a word's first symbol: no height is set with start")
     changes = _Changes(model, words, at, parts, choices, begun)
-    edits = [changes.edit(part, value) for part, value in parts.items()]
-    if model.task_kind == "next set" and any(edit.part not in STEPWISE and edit.site is None for edit in edits):
-        # what was predicted before it rejects nothing at this step: it comes from another network
-        everything = torch.ones(len(words), len(model.output_alphabet), dtype=changes.dtype)
-        edits.append(Edit("output", torch.from_numpy(changes.at), everything))
-    return Intervened(changes.runner, edits)
+    return Intervened(changes.runner, [changes.edit(part, value) for part, value in parts.items()])
 
 
 class _Changes:
@@ -146,82 +144,74 @@ class _Changes:
         begun: bool,
     ) -> None:
         self.model, self.words, self.automaton, self.begun = model, words, choices.get("automaton"), begun
-        self.runner: StackModel[Any] = Rounded(model) if choices.get("rounded") else model
-        self.rounded = isinstance(self.runner, Rounded)
-        hidden = model.initial_state(1).hidden
+        self.rounded = bool(choices.get("rounded"))
+        self.runner: StackModel[Any] = Rounded(model) if self.rounded else model
+        hidden, n_words = model.initial_state(1).hidden, len(words)
         self.dtype, size = hidden.dtype, hidden.shape[-1]
+        self.modules = [part for part in parts if part not in PARTS]
+        # the step of each word, (B,)
         _, self.steps = steps_of(model, words)
         if isinstance(at, str) and at == "all":
             for part, value in parts.items():
                 if part == "height" or (isinstance(value, str) and value in ("source", "centre")):
                     raise StacklensError(f'{part} cannot be set so in every step; with at="all" give a function')
-            self.at = np.full(len(words), EVERY, np.int64)  # the step of each word, (B,)
+            self.at = np.full(n_words, EVERY, np.int64)
         else:
-            self.at = _counts(at, len(words), "at")
+            self.at = _counts(at, n_words, "at")
             check_moments(self.at, self.steps)
-        self.modules = [part for part in parts if part not in PARTS]
-        # where values come from: other runs, one a word, and the words that means are of
-        reference, from_word, from_step = choices.get("reference"), choices.get("from_word"), choices.get("from_step")
+        # where values come from: other runs, one a word, and their steps (B,); and the words that means are of
+        given, from_step, reference = choices.get("from_word"), choices.get("from_step"), choices.get("reference")
         self.reference: Sequence[Word] = words if reference is None else reference
-        # from_words, from_steps: other runs and their steps, (B,), or None
-        self.from_words: list[Word] | None = None
-        if from_word is not None:
-            single = not isinstance(from_word, list) and all(symbol in self.runner.alphabet for symbol in from_word)
-            others = [cast(Word, from_word)] * len(words) if single else list(from_word)
-            if len(others) != len(words):
+        self.sources: list[Word] | None = None
+        if given is not None:
+            self.sources = [given] * n_words if isinstance(given, str) else list(given)
+            if len(self.sources) != n_words:
                 raise StacklensError(
-                    f"{len(others)} sources for {len(words)} words; expected one a word, or one for all"
+                    f"{len(self.sources)} sources for {n_words} words; expected one a word, or one for all"
                 )
             within = min(parts, default="") in STEPWISE or not any(part in PARTS for part in parts)
-            last = np.array([len(word) for word in others], np.int64) - within
-            self.from_words = others
-            self.from_steps = last if from_step is None else _counts(from_step, len(words), "from_step")
+            last = np.array([len(word) for word in self.sources], np.int64) - within
+            self.from_steps = last if from_step is None else _counts(from_step, n_words, "from_step")
         # what is meant: hidden units, stacks, cells
         units, stack = choices.get("units"), choices.get("stack")
-        wanted = range(size) if units is None else units
+        wanted = list(range(size) if units is None else units)
         if not all(_is_number(unit, size) for unit in wanted):
-            raise StacklensError(f"there are no units {list(wanted)!r:.60}: the {model.name} has {size}, from 0")
+            raise StacklensError(f"there are no units {wanted!r:.60}: the {model.name} has {size}, from 0")
         if stack is not None and not _is_number(stack, model.n_stacks):
             raise StacklensError(f"there is no stack {stack!r:.40}: the {model.name} has {model.n_stacks}, from 0")
-        self.units, self.number = torch.tensor(list(wanted), dtype=torch.int64), stack or 0
+        self.units, self.number = torch.tensor(wanted, dtype=torch.int64), stack or 0
         self.stacks = torch.arange(model.n_stacks) if stack is None else torch.tensor([stack])
         cell, from_cell = choices.get("cell", 0), choices.get("from_cell")
-        self.cell = None if cell is None else torch.from_numpy(_counts(cell, len(words), "cell"))
-        self.from_cell = self.cell
-        if from_cell is not None:
-            self.from_cell = torch.from_numpy(_counts(from_cell, len(words), "from_cell"))
+        self.cell = None if cell is None else torch.from_numpy(_counts(cell, n_words, "cell"))
+        self.from_cell = self.cell if from_cell is None else torch.from_numpy(_counts(from_cell, n_words, "from_cell"))
 
     def edit(self, part: str, value: Any) -> Edit:
         """Return the change that sets ``part`` to ``value``, numbers or one of `NAMED`."""
-        at, model = torch.from_numpy(self.at), self.model
+        at, model, size = torch.from_numpy(self.at), self.model, len(self.at)
+        if (part in STEPWISE or part not in PARTS) and (self.at >= self.steps).any():
+            raise StacklensError(f"{part} are of a step; step {int(self.at.max())} comes after the last one")
         if part not in PARTS:
             (site,) = sites_of(model, part)
-            self._check_within(part)
-            return Edit(part, at, self.values(part, value, torch.arange(0), (len(at), *site.shape)), site=site)
+            return Edit(part, at, self._values(part, value, None, (size, *site.shape)), site=site)
         if part == "hidden":
             if not len(self.units):
                 raise StacklensError(f"the {model.name} has no hidden vector to set")
-            return Edit(part, at, self.values(part, value, self.units, (len(at), len(self.units))), self.units)
+            return Edit(part, at, self._values(part, value, self.units, (size, len(self.units))), self.units)
         if not model.n_stacks or (part in STEPWISE and model.action_kind == "none"):
             raise StacklensError(f"the {model.name} has no stack: there are no {part} to set")
         if part in STEPWISE:
-            self._check_within(part)
-            size = model.cell_size
+            numbers = model.cell_size
             if part == "actions":
-                size = len(model.operations) or {"signed": 1, "strengths": 2}[model.action_kind]
-            shape = len(at), len(self.stacks), size
-            return Edit(part, at, self.values(part, value, self.stacks, shape), self.stacks)
+                numbers = len(model.operations) or {"signed": 1, "strengths": 2}[model.action_kind]
+            shape = size, len(self.stacks), numbers
+            return Edit(part, at, self._values(part, value, self.stacks, shape), self.stacks)
         if part == "height":
             return Edit(part, at, self._taken_off(value), number=self.number)
         if self.cell is None:
             if value != "source":
                 raise StacklensError('all cells of a stack (cell=None) can only be set to those of a "source"')
-            return Edit("stacks", at, self._other().state.stack, self.stacks)
+            return Edit("stacks", at, self._source().state.stack, self.stacks)
         return Edit(part, at, self._cell(value, self.cell), number=self.number, place=self.cell)
-
-    def _check_within(self, part: str) -> None:
-        if (self.at >= self.steps).any():
-            raise StacklensError(f"{part} are of a step; step {int(self.at.max())} comes after the last one")
 
     def _by(self, function: Callable[[Tensor], Any], part: str) -> Callable[[Tensor], Tensor]:
         """Return ``function``, which somebody else wrote, checked: it gives as many finite numbers as it is given."""
@@ -238,10 +228,10 @@ class _Changes:
 
         return made
 
-    def values(
-        self, part: str, value: object, which: Tensor, shape: tuple[int, ...]
+    def _values(
+        self, part: str, value: object, which: Tensor | None, shape: tuple[int, ...]
     ) -> Tensor | Callable[[Tensor], Tensor]:
-        """Return what ``which`` units or stacks are set to, of ``shape`` (B, U) or (B, S', A or D)."""
+        """Return what ``which`` units or stacks, None for all, are set to, (B, U), (B, S', A or D) or (B, …)."""
         if callable(value):
             return self._by(value, part)
         if not isinstance(value, str):
@@ -251,8 +241,6 @@ class _Changes:
             return given
         if value == "zero":
             return torch.zeros_like
-        if part not in PARTS and value in ("rounded", "centre"):
-            raise StacklensError(f"module {part} cannot be set to {value!r}; give numbers or a function")
         if value == "rounded":
             (low, high), kind = self.model.unit_range, self.model.action_kind
             if part == "hidden":
@@ -261,21 +249,17 @@ class _Changes:
         if value == "mean":
             seen = self._traced(self.reference)
             rows = seen.hidden[:, 1:] if part == "hidden" else self._of_steps(seen, part)
-            mean = torch.from_numpy(rows[seen.valid].mean(0))
-            return (mean[which] if part in PARTS else mean).expand(shape)
-        if value == "centre":
-            if part != "hidden":
-                raise StacklensError(f"{part} have no cluster's centre; only hidden vectors do")
-            return torch.from_numpy(self._centres())[:, which]
-        # what another run has there
-        if part == "hidden":
-            hidden: Tensor = self._other().state.hidden[:, which]
-            return hidden
-        seen = self._traced(self._sources())
-        if (self.from_steps >= seen.steps).any():
-            raise StacklensError(f"{part} come from a step of the source; its last one is its length less 1")
-        found = torch.from_numpy(self._of_steps(seen, part)[np.arange(len(self.at)), self.from_steps])
-        return found[:, which] if part in PARTS else found
+            found = torch.from_numpy(rows[seen.valid].mean(0)).expand(len(self.at), *rows.shape[2:])
+        elif value == "centre":
+            found = torch.from_numpy(self._centres())
+        elif part == "hidden":  # what another run has there
+            found = self._source().state.hidden
+        else:
+            seen = self._traced(self._sources())
+            if (self.from_steps >= seen.steps).any():
+                raise StacklensError(f"{part} come from a step of the source; its last one is its length less 1")
+            found = torch.from_numpy(self._of_steps(seen, part)[np.arange(len(self.at)), self.from_steps])
+        return found if which is None else found[:, which]
 
     def _of_steps(self, seen: Trace, part: str) -> np.ndarray:
         return np.asarray(getattr(seen, part) if part in PARTS else seen.activations[part])
@@ -287,20 +271,16 @@ class _Changes:
             return Cell.of(in_shape(value, (len(self.at), self.model.cell_size), "cells").to(self.dtype))
         if value == "source":
             assert self.from_cell is not None
-            return editable(self._other().state.stack).cell(self.number, self.from_cell)
-        known: dict[str, Callable[[Tensor], Tensor]] = {"zero": torch.zeros_like, "rounded": torch.round}
-        if value not in known:
-            raise StacklensError(f'cells cannot be set to "{value}"; expected numbers, "source", "zero" or "rounded"')
+            return editable(self._source().state.stack).cell(self.number, self.from_cell)
+        changed = torch.zeros_like if value == "zero" else torch.round
         if self.begun or (self.at == EVERY).any():
-            return known[value]
+            return changed
         # the page shows what is put there
         old = editable(moments_of(self.runner, self.words, self.at).state.stack).cell(self.number, place)
-        return Cell(old.lengths, known[value](old.values))
+        return Cell(old.lengths, changed(old.values))
 
     def _taken_off(self, value: Any) -> Tensor:
         """Return how much is taken off to come down to a height, (B,), in lengths where there are some, else cells."""
-        if isinstance(value, str):
-            raise StacklensError(f"height cannot be set to {value!r}; expected a number, at most the present height")
         found = moments_of(self.runner, self.words, self.at)
         stack = getattr(found.state.stack, "stack", found.state.stack)
         if not hasattr(stack, "length") and not self.rounded:
@@ -321,11 +301,11 @@ class _Changes:
         return (high - wanted).clamp(min=0)
 
     def _sources(self) -> list[Word]:
-        if self.from_words is None:
+        if self.sources is None:
             raise StacklensError('set to "source", and no source: name another run with from_word=…, from_step=…')
-        return self.from_words
+        return self.sources
 
-    def _other(self) -> Moments:
+    def _source(self) -> Moments:
         return moments_of(self.runner, self._sources(), self.from_steps)
 
     def _traced(self, words: Sequence[Word]) -> Trace:
@@ -336,41 +316,40 @@ class _Changes:
         if self.automaton is None:
             raise StacklensError('set to "centre", and no clusters: give the automaton whose states they are')
         seen = self._traced(self.reference).with_automaton(self.automaton)
-        run, of_reference = self._traced(self.words).with_automaton(self.automaton).joined, seen.joined
+        run = self._traced(self.words).with_automaton(self.automaton).joined
         states = run.states[np.arange(len(self.at)), self.at]
         if (states < 0).any():
             word = int(np.flatnonzero(states < 0)[0])
             raise StacklensError(f"the automaton's run on word {word} is cut before step {self.at[word]}: no centre")
-        means = {}
+        centres = np.zeros((len(states), seen.hidden.shape[-1]))
         for state in np.unique(states).tolist():
-            chosen = seen.hidden[of_reference.states == state]
+            chosen = seen.hidden[seen.joined.states == state]
             if not len(chosen):
                 raise StacklensError(f"no reference word leads to state {run.names[state]}: give reference=…")
-            means[state] = chosen.mean(0)
-        return np.stack([means[state] for state in states.tolist()])
+            centres[states == state] = chosen.mean(0)
+        return centres
 
 
 def _parts_to_set(given: str | Sequence[str] | Mapping[str, Any], model: StackModel[Any]) -> dict[str, Any]:
     """Return what each part, or module of ``model`` by its own name, is set to."""
     if not isinstance(given, Iterable):
         raise StacklensError(f"set is {given!r:.50}; expected names of parts, or a dictionary of parts and values")
-    parts = (
-        dict(given)
-        if isinstance(given, Mapping)
-        else dict.fromkeys([given] if isinstance(given, str) else given, "source")
-    )
+    names = [given] if isinstance(given, str) else given
+    parts = given if isinstance(given, Mapping) else dict.fromkeys(names, "source")
     found = dict[str, Any]()
     for name, value in parts.items():
-        names = [name]
+        several = [name]
         if name not in PARTS:
             try:
-                names = [site.name for site in sites_of(model, [name])]
+                several = [site.name for site in sites_of(model, [name])]
             except StacklensError as error:
                 known = ", ".join(PARTS)
                 raise StacklensError(f"there is no part {name!r} to set; expected one of {known}: {error}") from None
-        if isinstance(value, str) and value not in NAMED:
-            raise StacklensError(f"{name} cannot be set to {value!r}; expected numbers, or {', '.join(NAMED)}")
-        found |= dict.fromkeys(names, value)
+        named = NAMED if name == "hidden" else _NAMED_OF[name if name in PARTS else None]
+        if isinstance(value, str) and value not in named:
+            expected = ", ".join(("numbers, or a function", *named))
+            raise StacklensError(f"{name} cannot be set to {value!r}; expected {expected}")
+        found |= dict.fromkeys(several, value)
     return found
 
 

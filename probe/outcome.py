@@ -124,7 +124,7 @@ class Case:
     def word(self) -> Word:
         """Return base and continuation as one word."""
         whole = (*self.base, *self.continuation)
-        return "".join(whole) if all(len(symbol) == 1 for symbol in whole) else make_word(whole, whole)
+        return make_word(whole, whole)
 
     @property
     def call(self) -> str:
@@ -157,10 +157,11 @@ class Interchange:
     # hidden vector that tells states apart)
     what: str
     # interchanges between the same state or symbol, on which another one would change something: nothing may
-    same: Share
-    different: Share  # those that count: what the network says must change as predicted
+    same: Share = Share(0, 0)
+    different: Share = Share(0, 0)  # those that count: what the network says must change as predicted
     told_apart: int = 0  # how many these are
-    # soft_same, soft_different: the same interchanges in the network as it is; None where there is none to speak of
+    # soft_same, soft_different: in the network as it is, of earlier versions those between the same, and those that
+    # count; None where there is none to speak of
     soft_same: Share | None = None
     soft_different: Share | None = None
     by_name: dict[str, Share] = field(default_factory=dict)  # of those that count, per state or symbol that came in
@@ -284,8 +285,7 @@ class Causality:
     @classmethod
     def none(cls, reason: str, seed: int = 0) -> Causality:
         """Return that nothing could be interchanged, and why."""
-        nothing = Share(0, 0)
-        states, symbols = (Interchange(what, nothing, nothing, reason=reason) for what in ("states", "symbols"))
+        states, symbols = (Interchange(what, reason=reason) for what in ("states", "symbols"))
         return cls(states, symbols, "minimised", "source", 0, seed, doubt=reason)
 
     @property

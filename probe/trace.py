@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -22,7 +22,7 @@ from ..models.base import NetworkState, StackModel
 from ..models.networks.layers import guarded
 from ..models.plain_data import NetworkCard, card_of
 from ..models.rounding import Rounded
-from .edits import KEPT, recorded, sites_of, steps_of, stopped
+from .edits import KEPT, Intervened, recorded, sites_of, steps_of, stopped
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -309,18 +309,14 @@ class Trace:
         """
         within = np.arange(self.symbols.shape[1] + 1) <= self.steps[:, None]
         if word is not None:
-            numbers = [_word_number(self.words, one) for one in _several(word, self.words)]
-            within &= np.isin(np.arange(len(self.words)), numbers)[:, None]
+            within &= np.isin(np.arange(len(self.words)), _places_named(word, self.words, "word"))[:, None]
         if step is not None:
-            within &= np.isin(np.arange(within.shape[1]), list(_several(step)))
+            within &= np.isin(np.arange(within.shape[1]), step if isinstance(step, int | np.integer) else list(step))
         if symbol is not None:
-            wanted = [_place_of_name(one, self.letters, "symbol") for one in _several(symbol, self.letters)]
-            within &= np.pad(np.isin(self.symbols, wanted), ((0, 0), (1, 0)))
+            read = np.isin(self.symbols, _places_named(symbol, self.letters, "symbol"))
+            within &= np.pad(read, ((0, 0), (1, 0)))
         if state is not None:
-            run = self.joined
-            within &= np.isin(
-                run.states, [_place_of_name(one, run.names, "state") for one in _several(state, run.names)]
-            )
+            within &= np.isin(self.joined.states, _places_named(state, self.joined.names, "state"))
         words, steps = np.nonzero(within)
         return Selection(self, words, steps)
 
@@ -362,8 +358,9 @@ def trace(
     sites = sites_of(model, activations) if activations else []
     begun = None if start is None else state_at(model, start, len(words))
     parts = list[dict[str, Any]]()
-    for begin in range(0, max(1, len(words)), _CHUNK):
-        some = slice(begin, begin + _CHUNK)
+    together = len(words) if isinstance(model, Intervened) else _CHUNK
+    for begin in range(0, max(1, len(words)), max(1, together)):
+        some = slice(begin, begin + together)
         state = None if begun is None else begun.select(torch.arange(len(words))[some])
         parts.append(recorded(runner, codes[some], steps[some], kept, begun=state, sites=sites))
     arrays: dict[str, Any] = {
@@ -388,6 +385,7 @@ def state_at(model: StackModel[Any], start: Selection, size: int) -> NetworkStat
         raise StacklensError(f"start has {count(len(start), 'moment')} for {count(size, 'word')}; expected one each")
     if len(start) != size:
         start = Selection(start.trace, np.repeat(start.word, size), np.repeat(start.step, size))
+    model = model.model if isinstance(model, Intervened) else model  # whose changes come after this
     seen, like = start.trace, model.initial_state(size)
     if not model.real_time:
         raise StacklensError(
@@ -470,9 +468,8 @@ class Selection:
         NaN before the first step. Raises StacklensError: the trace has nothing of that name.
         """
         known = {one: getattr(self.trace, one) for one in KEPT} | dict(self.trace.activations)
-        values = known[tuple(known)[_place_of_name(name, tuple(known), "array")]][
-            self.word, np.maximum(self.step - 1, 0)
-        ]
+        (place,) = _places_named([name], tuple(known), "array")
+        values = list(known.values())[place][self.word, np.maximum(self.step - 1, 0)]
         there = (self.step > 0).reshape(-1, *[1] * (values.ndim - 1))
         return np.where(there, values, np.nan)
 
@@ -498,10 +495,6 @@ class Selection:
         run = self.trace.joined
         return np.asarray(np.array(run.symbols)[run.stacks[self.word, self.step, stack, place]])
 
-    def pushed(self, stack: int = 0) -> np.ndarray:
-        """Return what the step that led here laid down, or would have, (M, D); NaN before the first."""
-        return self.of("pushed")[:, stack]
-
     def to_frame(self) -> pd.DataFrame:
         """Return one row a moment: word, step, last symbol, hidden vector; if joined, state and depth too."""
         letters = np.array([*self.trace.letters, ""], dtype=object)
@@ -512,22 +505,16 @@ class Selection:
         return pd.DataFrame(columns)
 
 
-def _several(given: Any, names: Collection[Any] = ()) -> Iterable[Any]:
-    if isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names):
-        return (given,)
-    return cast(Iterable[Any], given)
-
-
-def _word_number(words: tuple[Word, ...], given: Any) -> int:
-    if isinstance(given, int | np.integer):
-        check_place("word", int(given), len(words), "the trace")
-        return int(given)
-    if given not in words:
-        raise StacklensError(f"{given!r:.60} is none of the trace's {len(words)} words")
-    return words.index(given)
-
-
-def _place_of_name(given: Any, names: tuple[str, ...], what: str) -> int:
-    if given not in names:
-        raise StacklensError(f"there is no {what} {given!r:.60}; expected one of {' '.join(names):.200}")
-    return names.index(given)
+def _places_named(given: Any, names: tuple[Any, ...], what: str) -> list[int]:
+    """Return the places of what is given, one or several, among the ``names``; a word goes by its number, too."""
+    single = isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names)
+    found = list[int]()
+    for one in (given,) if single else given:
+        if what == "word" and isinstance(one, int | np.integer):
+            check_place(what, int(one), len(names), "the trace")
+            found.append(int(one))
+        elif one in names:
+            found.append(names.index(one))
+        else:
+            raise StacklensError(f"there is no {what} {one!r:.60}; expected one of {' '.join(map(str, names)):.200}")
+    return found

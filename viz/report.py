@@ -20,7 +20,7 @@ from ..core.files import write_whole
 from ..extract.accuracy import scores_by_size
 from ..extract.by_name import automaton_named
 from ..extract.claims import check_table, claim_table
-from ..extract.evaluation.automaton_runs import coverage_table, visiting_words, visits
+from ..extract.evaluation.automaton_runs import coverage_table, visit_table, visiting_words
 from ..extract.result import Extraction
 from ..extract.summary import summary_text
 from ..languages.words import format_word
@@ -147,7 +147,8 @@ def _automaton_parts(result: Extraction, pda: PushdownAutomaton) -> list[str]:
         parts.append(element("p", f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
     words = visiting_words(result.model, result.language)
     seen = trace(result.model, words, stacks=False)
-    counts = "; ".join(f"{state} {len(found):,}" for state, found in visits(pda, seen).items())
+    visits = visit_table(pda, seen)["state"].value_counts()
+    counts = "; ".join(f"{state} {visits.get(state, 0):,}" for state in pda.states)
     how_often = f"How often {len(words)} words, short ones and others, visit each state: {counts}."
     map_ = plot(state_map(result.model, seen, pda))
     return [*parts, element("h3", "Hidden vectors by state"), map_, element("p", how_often)]

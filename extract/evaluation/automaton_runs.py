@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from ...automata.coverage import transition_pair_words
 from ...automata.formats.dot import transition_table
@@ -19,6 +16,7 @@ from ...probe.trace import Trace
 from ..specification import Specification, random_words
 
 _SPELLED = 20  # symbols of a stack in a table
+_VISITING, _LENGTHS = 60, (4, 16)  # words on which states are visited, and the lengths of those that are drawn
 
 REJECTED = "rejected"  # in `state_names`
 AFTER_WORD = "after the word"  # steps that a network takes when the automaton is through
@@ -47,30 +45,18 @@ def run_table(pda: PushdownAutomaton, word: Word) -> pd.DataFrame:
     return frame
 
 
-@dataclass(frozen=True)
-class Visit:
-    """One moment at which a run is in a state."""
-
-    word: Word
-    step: int  # after how many symbols, 0 before the first
-    hidden: np.ndarray  # the network's hidden vector then, (H,)
-
-
-def visiting_words(
-    model: StackModel[Any], specification: Specification | None, number: int = 60, seed: int = 0
-) -> tuple[Word, ...]:
-    """Return up to ``number`` different words on which states are visited: the shortest ones, and drawn ones."""
-    lengths = (4, 16)
+def visiting_words(model: StackModel[Any], specification: Specification | None, seed: int = 0) -> tuple[Word, ...]:
+    """Return up to 60 different words on which states are visited: the shortest ones, and drawn ones."""
     drawn = (
-        random_words(model.alphabet, number, lengths, seed)
+        random_words(model.alphabet, _VISITING, _LENGTHS, seed)
         if specification is None
-        else specification.long_words(number, lengths, seed)
+        else specification.long_words(_VISITING, _LENGTHS, seed)
     )
     longest = 1
-    while len(model.alphabet) ** (longest + 1) <= number // 2:
+    while len(model.alphabet) ** (longest + 1) <= _VISITING // 2:
         longest += 1
-    short = all_words(model.alphabet, longest)[: number // 3]
-    return tuple(dict.fromkeys([*short, *drawn]))[:number]
+    short = all_words(model.alphabet, longest)[: _VISITING // 3]
+    return tuple(dict.fromkeys([*short, *drawn]))[:_VISITING]
 
 
 def states_of(pda: PushdownAutomaton, seen: Trace) -> list[list[State]]:
@@ -82,25 +68,17 @@ def states_of(pda: PushdownAutomaton, seen: Trace) -> list[list[State]]:
     ]
 
 
-def visits(pda: PushdownAutomaton, seen: Trace) -> dict[State, list[Visit]]:
-    """Return all moments of a trace at which ``pda`` is in each of its states, in the order of words and steps."""
-    found: dict[State, list[Visit]] = {state: [] for state in pda.states}
-    for number, (word, states) in enumerate(zip(seen.words, states_of(pda, seen), strict=True)):
-        for step, state in enumerate([pda.rest(pda.start).state, *states]):
-            if state in found:
-                found[state].append(Visit(word, step, seen.hidden[number, step]))
-    return found
-
-
 def visit_table(pda: PushdownAutomaton, seen: Trace, state: State | None = None) -> pd.DataFrame:
-    """Return one row a visit, of all states or one: state, word, step (symbols read), and the hidden vector."""
+    """Return one row for every moment of a trace at which ``pda`` is in a state, or in the one that is given: state,
+    word, step (symbols read), and the hidden vector; by states, in the order of words and steps.
+    """
+    at_first, rows = pda.rest(pda.start).state, []
+    for number, (word, states) in enumerate(zip(seen.words, states_of(pda, seen), strict=True)):
+        for step, name in enumerate([at_first, *states]):
+            if name in pda.states and state in (None, name):
+                rows.append([name, format_word(word), step, *seen.hidden[number, step].tolist()])
+    rows.sort(key=lambda row: pda.states.index(row[0]))  # stable
     units = [f"h{unit + 1}" for unit in range(seen.hidden.shape[-1])]
-    rows = [
-        [name, format_word(visit.word), visit.step, *visit.hidden.tolist()]
-        for name, found in visits(pda, seen).items()
-        if state in (None, name)
-        for visit in found
-    ]
     return pd.DataFrame(rows, columns=["state", "word", "step", *units])
 
 

@@ -405,25 +405,17 @@ def said_by_all(
     samples: Samples,
 ) -> Said:
     """Return what network, rounded network, ``pda`` and ``language`` say of the words of the search."""
-    # short words, then drawn ones; what the network itself answers to the short ones is known
-    short, drawn = samples.words[: samples.n_short], samples.words[samples.n_short :]
-    shape = samples.rounded.shape
-    same = model.action_kind == "none"  # then nothing is rounded
-    soft = network_answers(model, drawn) if drawn and not same else samples.rounded[samples.n_short :]
-    answers = {"network": _one_array(samples.analog, soft, shape), "rounded network": samples.rounded}
+    size, width = samples.n_short, samples.rounded.shape[1]
+
+    def padded(answers: np.ndarray) -> np.ndarray:
+        return np.pad(answers, ((0, 0), (0, width - answers.shape[1])), constant_values=-1)
+
+    # what the network itself answers to short words is known, and to drawn ones where nothing is rounded
+    known = model.action_kind == "none" or size == len(samples.words)
+    soft = samples.rounded[size:] if known else network_answers(model, samples.words[size:])
+    answers = {"network": np.concatenate([padded(samples.analog), padded(soft)]), "rounded network": samples.rounded}
     if pda is not None:
-        parts = [automaton_answers(pda, model, part) for part in (short, drawn)]
-        answers["automaton"] = _one_array(parts[0], parts[1], shape)
+        answers["automaton"] = padded(automaton_answers(pda, model, samples.words))
     if language is not None:
-        parts = [language.answers(model, part) for part in (short, drawn)]
-        answers["language"] = _one_array(parts[0], parts[1], shape)
+        answers["language"] = padded(language.answers(model, samples.words))
     return Said(model, pda, stacks, samples, answers)
-
-
-def _one_array(short: np.ndarray, drawn: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return answers to short and drawn words as one array of this ``shape``; -1 beyond the words."""
-    whole = np.full(shape, -1, np.result_type(np.int64, short, drawn))  # sets of many symbols are objects
-    whole[: len(short), : short.shape[1]] = short
-    if len(drawn):  # no words have no answers, of whatever shape
-        whole[len(short) :, : drawn.shape[1]] = drawn
-    return whole

@@ -89,7 +89,7 @@ def _interchanges(seed: int) -> Counter[str]:
         found = experiments.interchange(claim(net), Rounded(net), None, cases=60, seed=seed)
     counts = Counter[str]()
     for part in found.kinds[:3]:
-        kind, drawn = next((kind, drawn) for kind, drawn in met if _what(kind) == part.what)
+        kind, drawn = next((kind, drawn) for kind, drawn in met if kind.what == part.what)
         mine = Counter[tuple[str, bool]]()
         for row in range(len(drawn.base)):
             sort, right = _recounted(net, part.what, kind, drawn, row)
@@ -100,10 +100,6 @@ def _interchanges(seed: int) -> Counter[str]:
             assert (mine[sort, True], mine[sort, True] + mine[sort, False]) == (share.right, share.of), told
         counts["interchanges counted again"] += len(drawn.base)
     return counts
-
-
-def _what(kind: Any) -> str:
-    return {"States": "states", "Cells": "symbols", "HeadSwaps": "heads"}[type(kind).__name__]
 
 
 def _recounted(net: MarnnStackRNN, what: str, kind: Any, drawn: Any, row: int) -> tuple[str, bool]:
@@ -118,7 +114,7 @@ def _recounted(net: MarnnStackRNN, what: str, kind: Any, drawn: Any, row: int) -
             plain.read(net.alphabet.index(symbol))
     alone = _predicted(BRACKETS, state, stack, rest)
     if what == "symbols":
-        into, out_of = (int(kind.place[items[row]]) for items in (drawn.base, drawn.source))
+        into, out_of = (int(kind.cells[0][1][items[row]]) for items in (drawn.base, drawn.source))
         same = stack[-1 - into] == donor_stack[-1 - out_of]
         stack = [*stack[: len(stack) - 1 - into], donor_stack[-1 - out_of], *stack[len(stack) - into :]]
         run.cells[into] = other.cells[out_of]

@@ -211,7 +211,7 @@ def test_moments_are_chosen_by_word_step_symbol_and_state() -> None:
         [0, 4, "q", 0],
         [1, 2, "q", 0],
     ]
-    assert np.isnan(seen.select(step=0).pushed()).all()
+    assert np.isnan(seen.select(step=0).of("pushed")).all()
     assert seen.to_frame().state.tolist()[:5] == ["q"] * 5
 
 
@@ -219,7 +219,7 @@ def test_moments_are_chosen_by_word_step_symbol_and_state() -> None:
     ("choice", "message"),
     [
         ({"word": 9}, "there is no word 9: the trace has 1"),
-        ({"word": "(("}, "is none of the trace's 1 words"),
+        ({"word": "(("}, r"there is no word '\(\('; expected one of"),
         ({"symbol": "x"}, "there is no symbol 'x'; expected one of"),
         ({"state": "p"}, "there is no state 'p'; expected one of q"),
     ],
