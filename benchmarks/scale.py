@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import ROOT, Report, environment, peak_memory, show_seconds
@@ -83,11 +83,10 @@ class _Timed:
 def child(name: str, length: int) -> None:
     """Print what one process, which starts two more, measures."""
     from stacklens.extract.jobs import finished
-    from stacklens.extract.verification.exhaustive import load_job
+    from stacklens.extract.verification.exhaustive import work_of_files
 
-    job = load_job(ROOT / "models" / "zoo" / f"{name}.pt", None, None, length)
-    assert job.target is not None
-    task = _Timed(job.work(job.target))
+    work = work_of_files(ROOT / "models" / "zoo" / f"{name}.pt", None, None, length)
+    task = _Timed(replace(work, pda=work.target))
     list(finished(task, list(task.work.chunks)[:4], jobs=2))
     best: dict[int, dict[str, float]] = {}
     tallies, peak = {}, 0.0

@@ -28,7 +28,6 @@ _THRESHOLD = 'Of a language model: above which probability a symbol may come nex
 _STATES = "Begin with only this number of clusters; refinement may split them."
 _SYMBOLS = "Number of stack symbols, for networks that push real values."
 _METHOD = "How: learn (from what it does), kmeans (its hidden vectors), ask (its answers alone), auto."
-_BUDGET = "Time for all of it, such as 60s or 2m; or none. What it ends goes on with the best so far."
 _SAVE = "Keep the result in this .json file, for stacklens show, verify and judge."
 _PROOF = "Write certificate and proof of equality to this .json file, for stacklens.check_proof."
 _BLACK_BOX = "Also learn an automaton from its answers alone, and say whether the two are equal."
@@ -49,14 +48,14 @@ def extract_command(
     states: Annotated[int | None, typer.Option(min=1, max=_MOST_CLUSTERS, help=_STATES)] = None,
     stack_symbols: Annotated[int | None, typer.Option(min=1, max=_MOST_CLUSTERS, help=_SYMBOLS)] = None,
     method: Annotated[str, typer.Option(help=_METHOD)] = "auto",
-    budget: Annotated[str, typer.Option(help=_BUDGET)] = f"{DEFAULT_BUDGET:g}s",
+    budget: shell.Budget = f"{DEFAULT_BUDGET:g}s",
     seed: shell.Seed = 0,
     report: shell.Report = None,
     save: Annotated[Path | None, typer.Option(help=_SAVE)] = None,
     proof: Annotated[Path | None, typer.Option(help=_PROOF)] = None,
     black_box: Annotated[bool, typer.Option("--black-box", help=_BLACK_BOX)] = False,
     best: Annotated[bool, typer.Option("--best", help=_BEST)] = False,
-    device: Annotated[str, typer.Option(help="Where the network runs: cpu, cuda, cuda:1, …")] = "cpu",
+    device: shell.Device = "cpu",
     jobs: Annotated[int, typer.Option(min=1, max=shell.MOST_JOBS, help=_JOBS)] = 1,
     causal: Annotated[bool, typer.Option("--causal", help=_CAUSAL)] = False,
     quiet: shell.Quiet = False,

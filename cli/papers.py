@@ -12,7 +12,7 @@ from ..core.errors import StacklensError
 from ..core.files import LARGEST_CORPUS, check_folder, check_outputs, read_whole, write_whole
 from ..core.progress import progress_bar
 from ..core.validation import LARGEST_SEED
-from .shell import MOST_JOBS, QuietTable, new_app
+from .shell import MOST_JOBS, Device, QuietTable, new_app
 
 if TYPE_CHECKING:
     from ..papers.grid import Grid, RunSettings
@@ -205,7 +205,7 @@ def run(
     protocol: Annotated[str, typer.Option(help="fast, or paper: as the paper did it, to the letter.")] = "fast",
     rows: Annotated[list[str] | None, typer.Option(help=_ROWS)] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help=_EPOCHS)] = None,
-    device: Annotated[str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …")] = "cpu",
+    device: Device = "cpu",
     jobs: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="Processes, a row each.")] = 1,
     networks: Annotated[Path | None, typer.Option(help=_NETWORKS)] = None,
     train: _Text = None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..core.errors import StacklensError
-from ..core.files import check_ending, check_folder, check_outputs, write_json
+from ..core.files import check_ending, check_outputs, write_json
 from ..core.progress import progress_bar, stages_on
 from ..extract.config import parse_budget
 from .shell import Language, Model, Quiet, Report, Seed
@@ -102,7 +102,6 @@ def _targets(model: Path, out: Path | None, report: Path | None, made: str) -> t
 
     path = find_network(model)
     out = out or Path(f"{model.stem if model.suffix else model.name}-{made}.pt")
-    check_folder(out)
     check_ending(out, (".pt", ".pth"))
     check_ending(report, [".json"])
     beside = out.with_suffix(".json") if is_mapping(path) else None

@@ -217,6 +217,9 @@ ModelOrResult = Annotated[Path, typer.Argument(metavar="MODEL", help=MODEL_OR_RE
 Automata = Annotated[list[Path] | None, typer.Option(help=OUT_HELP)]
 _LANGUAGE = "What it should recognise; by default what the file says it was trained on."
 Language = Annotated[str | None, typer.Option(help=_LANGUAGE, autocompletion=_language_names)]
+_BUDGET = "Time for each network, such as 60s or 2m; or none. What it ends goes on with the best so far."
+Budget = Annotated[str, typer.Option(help=_BUDGET)]
+Device = Annotated[str, typer.Option(help="Where networks run: cpu, cuda, cuda:1, …")]
 _ALL_UP_TO = "Check all words up to this length (default: about 2.5 million words)."
 MaxLength = Annotated[int | None, typer.Option(min=0, help=_ALL_UP_TO)]
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="For everything that is drawn.")]

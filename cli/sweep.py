@@ -16,7 +16,7 @@ from ..core.files import LARGEST_TEXT, check_ending, check_outputs, read_whole, 
 from ..core.progress import count, progress_bar
 from ..extract.config import DEFAULT_BUDGET, ExtractionConfig, parse_budget
 from ..extract.wording import horizon_cell
-from .shell import Jobs, MaxLength, ModelOrResult, QuietTable, Resume, Scheduler, Seed, print_table, saved_result
+from . import shell
 
 if TYPE_CHECKING:
     from ..extract.evaluation.sweep import Given, Sweep
@@ -31,25 +31,23 @@ _NOTES = (
     "** all words up to this length agree, and a word of this length does not",
 )
 _NETWORKS = "Trained networks: files, names of the zoo, folders, or patterns such as 'runs/*.pt'."
-_EACH = "What they should do; by default what the file of each says it was trained on."
 _JOURNAL = "The journal (default: the first OUT's name.sweep.jsonl); deleted in the end."
-_BUDGET = "Time for each network, such as 10s or 2m; or none."
 _OUT = "Write the table (.csv), all of it (.json) or the figure (.html .svg .png .pdf); may be repeated."
 
 
 def sweep_command(
     networks: Annotated[list[str], typer.Argument(metavar="NETWORKS", help=_NETWORKS)],
-    language: Annotated[str | None, typer.Option(help=_EACH)] = None,
+    language: shell.Language = None,
     out: Annotated[list[Path] | None, typer.Option(help=_OUT)] = None,
-    jobs: Jobs = 1,
-    scheduler: Scheduler = None,
-    resume: Resume = False,
+    jobs: shell.Jobs = 1,
+    scheduler: shell.Scheduler = None,
+    resume: shell.Resume = False,
     journal: Annotated[Path | None, typer.Option(help=_JOURNAL)] = None,
-    max_length: MaxLength = None,
-    budget: Annotated[str, typer.Option(help=_BUDGET)] = f"{DEFAULT_BUDGET:g}s",
-    seed: Seed = 0,
-    device: Annotated[str, typer.Option(help="Where the networks run: cpu, cuda, cuda:1, …")] = "cpu",
-    quiet: QuietTable = False,
+    max_length: shell.MaxLength = None,
+    budget: shell.Budget = f"{DEFAULT_BUDGET:g}s",
+    seed: shell.Seed = 0,
+    device: shell.Device = "cpu",
+    quiet: shell.QuietTable = False,
 ) -> int:
     """Extract from many networks, and put what came out side by side, a row each.
 
@@ -104,7 +102,9 @@ def _show_sweep(found: Sweep, written: list[Path]) -> None:
             notes.append(row.reason if row.reason.startswith(row.network) else f"{row.network}: {row.reason}")
     if found.settling is not None:
         notes.append(f"settled    {found.settling}")
-    print_table(_COLUMNS, cells, [*notes, *(f"wrote {count(len(found.rows), 'row')} to {path}" for path in written)])
+    shell.print_table(
+        _COLUMNS, cells, [*notes, *(f"wrote {count(len(found.rows), 'row')} to {path}" for path in written)]
+    )
 
 
 # ---- `stacklens judge`: many words at once, by network, rounded network, automaton and language ----
@@ -112,14 +112,13 @@ def _show_sweep(found: Sweep, written: list[Path]) -> None:
 _LONGEST = 10_000  # symbols of a word: the time and the memory for it grow with the square
 _WORDS = "A text with a word a line (ε is the empty word); - for the input."
 _AUTOMATON = "The network's automaton (.json, .jff, .dot), as extract-pda writes it."
-_LANGUAGE = "What it should do; by default what the file says it was trained on."
 
 
 def judge_command(
-    model: ModelOrResult,
+    model: shell.ModelOrResult,
     words: Annotated[Path, typer.Argument(metavar="WORDS", help=_WORDS)],
     automaton: Annotated[Path | None, typer.Option(help=_AUTOMATON)] = None,
-    language: Annotated[str | None, typer.Option(help=_LANGUAGE)] = None,
+    language: shell.Language = None,
     out: Annotated[Path | None, typer.Option(help="Write the table to this .csv file instead.")] = None,
 ) -> int:
     """Show what network, rounded network, automaton and language say of many words, and where runs first part.
@@ -133,7 +132,7 @@ def judge_command(
     if out is not None:
         read = {"the network's own file": model, "the automaton's own file": automaton}
         check_outputs([out], {**read, "the language's own file": language, "the list of words' own file": words})
-    result = saved_result(model)
+    result = shell.saved_result(model)
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
     from ..extract.by_name import specification_of
@@ -154,7 +153,7 @@ def judge_command(
     frame = word_table(judged)
     if out is None:
         rows = (["" if str(cell) == "<NA>" else str(cell) for cell in row] for row in frame.itertuples(index=False))
-        print_table([str(column) for column in frame.columns], rows)
+        shell.print_table([str(column) for column in frame.columns], rows)
     else:
         write_whole(out, frame.to_csv(index=False))
         typer.echo(f"wrote {len(frame):,} words to {out}")

@@ -12,8 +12,7 @@ from ..automata.formats import read_automaton
 from ..core.errors import UnknownNameError
 from ..core.files import check_outputs
 from ..core.progress import progress_bar, stages_on
-from ..core.validation import LARGEST_SEED
-from .shell import Model, new_app
+from .shell import Language, Model, Seed, new_app
 
 if TYPE_CHECKING:
     from ..models.base import StackModel
@@ -111,10 +110,8 @@ probe_app = new_app("Look into a network: what its parts are for, what its hidde
 
 _LONGEST_PROBED = 1_000  # symbols of a word: the time grows with the square, to some minutes
 Out = Annotated[list[Path] | None, typer.Option(help="Write the table, .csv, or a figure, .html .svg .png .pdf.")]
-Language = Annotated[str | None, typer.Option(help="What it should do; by default what its file says.")]
 _WHOSE = "Whose states and stack are asked for; by default the language's own."
 Rounded = Annotated[bool, typer.Option("--rounded", help="Take the network with rounded actions.")]
-Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of all that is drawn.")]
 
 
 @probe_app.command("ablate")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,12 +25,11 @@ from . import shell
 if TYPE_CHECKING:
     from ..extract.jobs import Journal
     from ..extract.result import Extraction
-    from ..extract.verification.exhaustive import Job, Verification, Work
+    from ..extract.verification.exhaustive import Verification, Work
 
 
 _NO_AUTOMATON = 3
 _AUTOMATON = "The automaton: .json, .jff or .dot (default: extract it first)."
-_ALL_UP_TO = "All words up to this length (default: about 2.5 million words)."
 _JOURNAL = "The journal (default: MODEL's name.verify.jsonl, here); deleted in the end."
 _EVERYTHING = "A table of every network of the zoo: proof, counts and certificate."
 _PUBLISHED = "With --all: a folder with published networks, for the table too."
@@ -39,7 +39,7 @@ def verify_command(
     model: Annotated[Path | None, typer.Argument(metavar="MODEL", help=shell.MODEL_OR_RESULT_HELP)] = None,
     automaton: Annotated[Path | None, typer.Option(help=_AUTOMATON)] = None,
     language: shell.Language = None,
-    max_length: Annotated[int | None, typer.Option(min=0, help=_ALL_UP_TO)] = None,
+    max_length: shell.MaxLength = None,
     jobs: shell.Jobs = 1,
     scheduler: shell.Scheduler = None,
     resume: shell.Resume = False,
@@ -78,7 +78,7 @@ def verify_command(
     check_ending(report, [".json"])
     from ..extract.claims import headline
     from ..extract.jobs import Journal
-    from ..extract.verification.exhaustive import load_job, result_job, verify_exhaustively
+    from ..extract.verification.exhaustive import verify_exhaustively, work_of_files, work_of_result
 
     result = shell.saved_result(model)
     if result is not None and automaton is not None:
@@ -87,26 +87,26 @@ def verify_command(
         typer.echo(f"automaton  none: {result.reason} ({wording.AS_STORED})")
         return _NO_AUTOMATON
     asked = (language, max_length)
-    job = load_job(model, automaton, *asked) if result is None else result_job(result, *asked)
+    work = work_of_files(model, automaton, *asked) if result is None else work_of_result(result, *asked)
     check_scheduler(scheduler)
     refused = 0 if result is None else _check_proof_beside(model, result, quiet)
-    with Journal.open(place, job.settings(), resume) as kept:
-        pda = _journal_automaton(job, kept, quiet)
+    with Journal.open(place, work.settings(), resume) as kept:
+        pda = _journal_automaton(work, kept, quiet)
         if pda is None:
             kept.remove()
             return _NO_AUTOMATON
-        work = job.work(pda)
+        work = replace(work, pda=pda)
         begun = time.perf_counter()
         with progress_bar(quiet) as bar:
             task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
             found = verify_exhaustively(work, kept, jobs, scheduler, lambda words: bar.update(task, advance=words))
         seconds = time.perf_counter() - begun
-        content = _report(job, work, found, None if result is None else result.checked_again())
+        content = _report(work, pda, found, None if result is None else result.checked_again())
         status = max(found.status, int(content["proof"]["verdict"] == "different" or bool(content["refuted"])))
         if report is not None:
             write_json(report, content)
         if not quiet:
-            _show_verification(content, found, work.pda.n_stacks, seconds)
+            _show_verification(content, found, pda.n_stacks, seconds)
         elif status:
             typer.echo(headline(content))
         kept.remove()  # last: a run that is killed before has not shown the result
@@ -132,24 +132,22 @@ def _check_proof_beside(path: Path, result: Extraction, quiet: bool) -> int:
 
 def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
     """Check that nothing is ``given`` that is about one network."""
-    names = [name for name, value in given.items() if value is not None] + ["--resume"] * resume
-    if names:
-        refused = f"{names[0]} {given[names[0]]}" if names[0] in given else names[0]
-        others = f" (nor {', '.join(names[1:])})" if names[1:] else ""
+    refused = [f"{name} {value}" for name, value in given.items() if value is not None] + ["--resume"] * resume
+    if refused:
         raise StacklensError(
-            f"--all verifies every network of the zoo, each with its own language, and takes no {refused}{others}; "
-            "leave out one or the other"
+            "--all verifies every network of the zoo, each with its own language, and takes no "
+            f"{', '.join(refused)}; leave out one or the other"
         )
 
 
-def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
-    if job.given is not None:
-        return job.given
+def _journal_automaton(work: Work, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
+    if work.pda is not None:
+        return work.pda
     if "automaton" in journal.kept:
         return from_json(journal.kept["automaton"])
     from ..face.results import extract
 
-    found = extract(job.model, job.specification, quiet=quiet)
+    found = extract(work.model, work.specification, quiet=quiet)
     if found.minimised is None:
         typer.echo(f"automaton  none: {found.reason}")
         return None
@@ -157,44 +155,35 @@ def _journal_automaton(job: Job, journal: Journal, quiet: bool) -> PushdownAutom
     return found.automaton
 
 
-def _report(job: Job, work: Work, found: Verification, result: Extraction | None) -> dict[str, Any]:
+def _report(work: Work, pda: PushdownAutomaton, found: Verification, result: Extraction | None) -> dict[str, Any]:
     """Return what was found as plain data, the same in any number of processes; of ``result`` what was shown again."""
     from ..extract.certificate.claim import CERTIFICATE_NOT_TRIED
     from ..extract.claims import equals_of
-    from ..extract.horizon import horizon_of, proved_lengths
+    from ..extract.horizon import horizons_of, proved_lengths
     from ..extract.report import proof_entry
     from ..extract.result import PROOF_NOT_TRIED
 
-    language = None if job.specification is None else job.specification.name
+    language = None if work.specification is None else work.specification.name
     proof: Comparison = PROOF_NOT_TRIED
     certificate, refuted = CERTIFICATE_NOT_TRIED, list[str]()
-    first = {other: [one.difference] for other, one in found.horizon.items()}
+    first = {other: one.difference for other, one in found.horizon.items()}
     if result is not None and result.language_name == language and result.loaded is not None:
         shown, refuted = result.loaded.shown, list(result.loaded.refuted)
         proof = result.proof if "proof" in shown else proof
         certificate = result.certificate if "certificate" in shown else certificate
-        for other in first:
-            if f"difference.{other}" in shown:
-                first[other].append(result.horizon[other].difference)
-    proved = proved_lengths(certificate, isinstance(proof, Equal))
-    horizon = {
-        other: horizon_of(
-            found.checks,
-            other,
-            False,
-            min((one for one in some if one is not None), key=lambda one: len(one.word), default=None),
-            [one for one in proved if one.is_of(other)],
-        ).to_dict()
-        for other, some in first.items()
-    }
+        for other, mine in first.items():
+            stored = result.horizon[other].difference if f"difference.{other}" in shown else None
+            if stored is not None and (mine is None or len(stored.word) < len(mine.word)):
+                first[other] = stored
+    horizons = horizons_of(found.checks, False, first, proved_lengths(certificate, isinstance(proof, Equal)))
     report = {
         "schema": 2,
-        "model": {"name": job.model.name, "file": str(job.path), "alphabet": list(job.model.alphabet)},
+        "model": {"name": work.model.name, "file": str(work.path), "alphabet": list(work.alphabet)},
         "language": language,
-        "automaton": wording.sizes_of(work.pda),
+        "automaton": wording.sizes_of(pda),
         "chunks": len(work.chunks),
         **found.to_dict(),
-        "horizon": horizon,
+        "horizon": {other: horizon.to_dict() for other, horizon in horizons.items()},
         "proof": proof_entry(proof),
         "certificate": certificate.to_dict(),
         "refuted": refuted,

@@ -9,14 +9,21 @@ import json
 import math
 import types
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property, partial
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from .errors import StacklensError
+from .errors import StacklensError, in_short
 
 T = TypeVar("T")
 _ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_SHOWN = 60  # characters of a value in a message
+_PLAIN: dict[Any, tuple[Any, str]] = {  # what a value of JSON has to be, and how that is called
+    int: (int, "a whole number"),
+    float: ((int, float), "a number"),
+    str: (str, "a text"),
+    bool: (bool, "true or false"),
+    types.NoneType: (types.NoneType, "null"),
+}
+_LARGEST_INT = 1_000  # bits of a whole number
 _DEEPEST = 100  # levels of a file, far more than any of ours has
 _type_hints = cache(get_type_hints)
 
@@ -61,7 +68,7 @@ def parse_json(text: str, expected: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise StacklensError(f"not JSON: {error}; expected {expected}") from None
     if not isinstance(content, dict):
-        raise StacklensError(f"holds {_shown_value(content)}; expected {expected}")
+        raise StacklensError(f"holds {in_short(content)}; expected {expected}")
     level: list[Any] = [content]
     for _ in range(_DEEPEST):
         level = [part for value in level for part in (value.values() if isinstance(value, dict) else value)]
@@ -81,34 +88,26 @@ def _read_as(kind: Any, value: object, where: str) -> Any:
         return _one_of(arguments, value, where)
     if origin is Literal:
         return _expect(any(value == one and type(value) is type(one) for one in arguments), value, where, arguments)
-    if origin is tuple:
-        return _tuple(arguments, value, where)
-    if origin is collections.abc.Sequence:
-        if arguments == (str,) and isinstance(value, str):
-            return _checked_text(value, where)  # a word of single characters
-        return _tuple((arguments[0], ...), value, where)
+    if origin is collections.abc.Sequence and arguments == (str,) and isinstance(value, str):
+        return _checked_text(value, where)  # a word of single characters
+    if origin in (tuple, collections.abc.Sequence):
+        return _tuple(arguments if origin is tuple else (arguments[0], ...), value, where)
     if origin in (dict, collections.abc.Mapping):
         _expect(isinstance(value, dict), value, where, "an object")
         assert isinstance(value, dict)
         return {
             _checked_text(key, where): _read_as(arguments[1], part, f"{where} {key}") for key, part in value.items()
         }
-    if kind is None or kind is types.NoneType:
-        return _expect(value is None, value, where, "null")
-    if kind is float:
-        if isinstance(value, str) and value in _ODD:
-            return _ODD[value]
-        _expect(isinstance(value, int | float) and not isinstance(value, bool), value, where, "a number")
-        return float(_small(value, where))
-    if kind is int:
-        return _small(
-            _expect(isinstance(value, int) and not isinstance(value, bool), value, where, "a whole number"), where
-        )
+    if kind is float and isinstance(value, str) and value in _ODD:
+        return _ODD[value]
+    types_of, expected = _PLAIN.get(kind, ((), "nothing"))
+    # True is an int for Python
+    _expect(isinstance(value, types_of) and (kind is bool or not isinstance(value, bool)), value, where, expected)
+    if isinstance(value, int) and value.bit_length() > _LARGEST_INT:
+        raise StacklensError(f"{where} is {in_short(value)}; expected a smaller one")
     if kind is str:
-        return _checked_text(_expect(isinstance(value, str), value, where, "a text"), where)
-    if kind is bool:
-        return _expect(isinstance(value, bool), value, where, "true or false")
-    raise StacklensError(f"{where} is {_shown_value(value)}; expected nothing")
+        return _checked_text(cast(str, value), where)
+    return float(cast(float, value)) if kind is float else value
 
 
 def _read_record(kind: Any, value: object, where: str) -> Any:
@@ -118,7 +117,7 @@ def _read_record(kind: Any, value: object, where: str) -> Any:
     _expect(value.get("type") == kind.__name__, value.get("type"), f"{where} type", kind.__name__)
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     if unknown := value.keys() - fields.keys() - {"type"}:
-        raise StacklensError(f"{where} has {_shown_value(min(unknown))}, which a {kind.__name__} has not")
+        raise StacklensError(f"{where} has {in_short(min(unknown))}, which a {kind.__name__} has not")
     for name, field in fields.items():
         needed = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if needed and name not in value:
@@ -136,7 +135,7 @@ def _one_of(kinds: Sequence[Any], value: object, where: str) -> Any:
         for kind in kinds:
             if dataclasses.is_dataclass(kind) and getattr(kind, "__name__", None) == value["type"]:
                 return _read_record(kind, value, where)
-    problem = StacklensError(f"{where} is {_shown_value(value)}; expected something else")
+    problem = StacklensError(f"{where} is {in_short(value)}; expected something else")
     for kind in sorted(kinds, key=lambda kind: kind is not types.NoneType):
         try:
             return _read_as(kind, value, where)
@@ -161,24 +160,11 @@ def _checked_text(value: str, where: str) -> str:
     return value
 
 
-def _small(value: Any, where: str) -> Any:
-    if isinstance(value, int) and value.bit_length() > 1_000:
-        raise StacklensError(f"{where} is a whole number of {value.bit_length()} bits; expected a smaller one")
-    return value
-
-
 def _expect(fits: bool, value: Any, where: str, expected: object) -> Any:
     if not fits:
         wanted = expected if isinstance(expected, str) else f"one of {', '.join(map(str, expected))}"  # type: ignore[call-overload]
-        raise StacklensError(f"{where} is {_shown_value(value)}; expected {wanted}")
+        raise StacklensError(f"{where} is {in_short(value)}; expected {wanted}")
     return value
-
-
-def _shown_value(value: object) -> str:
-    if isinstance(value, dict | list):
-        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)}"
-    text = repr(value) if not isinstance(value, int) or value.bit_length() < 64 else "a long whole number"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 # ---- Fields of a frozen dataclass whose value may be made when it is first asked for, such as a network in a file.
@@ -188,24 +174,14 @@ C = TypeVar("C", bound=type)
 _MAKER = "_make_"  # before a field's name: where the instance keeps how its value is made
 
 
-class _LateField:
-    """A field that is made when it is first read, where `put_off` took its value away; an error leaves it as it was.
-
-    There is no ``__set__``, so a value that is there is set and read like that of any other field.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return self
-        make = instance.__dict__.get(_MAKER + self.name)
-        if make is None:
-            raise AttributeError(self.name)
-        value = instance.__dict__[self.name] = make()
-        del instance.__dict__[_MAKER + self.name]
-        return value
+def _make(name: str, instance: Any) -> Any:
+    """Return the value of a field, made now, where `put_off` took it away; an error leaves it as it was."""
+    make = instance.__dict__.get(_MAKER + name)
+    if make is None:
+        raise AttributeError(name)
+    value = make()
+    del instance.__dict__[_MAKER + name]
+    return value
 
 
 def late(*names: str) -> Callable[[C], C]:
@@ -222,7 +198,10 @@ def late(*names: str) -> Callable[[C], C]:
 
     def decorate(kind: C) -> C:
         for name in names:
-            setattr(kind, name, _LateField(name))
+            # what an instance has in its dictionary, as every field that has a value, comes before a cached property
+            field = cached_property(partial(_make, name))
+            field.__set_name__(kind, name)
+            setattr(kind, name, field)
         return kind
 
     return decorate

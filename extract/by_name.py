@@ -36,11 +36,22 @@ def subject_named(
     """
     if kind == "recognition":
         return get_language(name)
-    if kind == "next set" and (_is_file(name) or not _is_of_sets(name)):
+    task: Task | None = None
+    unread: StacklensError | None = None
+    try:
+        task = get_task(name)
+    except StacklensError as error:
+        unread = error
+    in_file = isinstance(task, LanguageNextSet)
+    if unread is not None and not isinstance(unread, UnknownNameError):  # nothing that can be read
+        in_file = is_path(name)
+    if kind == "next set" and (in_file or task is None or task.kind != "next set"):
         with suppress(UnknownNameError):  # a task alone has that name, or nothing has
             return _predicted(get_language(name), outputs)
-    if not _is_file(name):
-        return get_task(name)
+    if unread is not None and not in_file:
+        raise unread
+    if task is not None and not in_file:
+        return task
     # the tasks for networks of this kind, of those over the alphabet alone where there are any
     kinds = min(max(1, len(alphabet) // 2), _MOST_KINDS)
     names = sorted(name.replace("-N", f"-{kinds}").replace("-K-M", f"-{kinds}-3") for name in task_names())
@@ -50,21 +61,6 @@ def subject_named(
         f"{name}: a grammar or an automaton is for networks that accept or reject words, or predict which symbols may "
         f"come next, and this is a {kind} network; name its task, such as {', '.join(some)}, or see docs/own-tasks.md"
     )
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return isinstance(get_task(name), LanguageNextSet)
-    except UnknownNameError:
-        return False
-    except StacklensError:  # nothing that can be read
-        return is_path(name)
-
-
-def _is_of_sets(name: str) -> bool:
-    with suppress(UnknownNameError):
-        return get_task(name).kind == "next set"
-    return False
 
 
 def _predicted(language: Language, outputs: Collection[str] | None) -> LanguageNextSet:
@@ -88,8 +84,32 @@ def specification_for(
     Of a language a predictor of sets predicts what comes next; of such a task a recogniser recognises the words. Raises
     StacklensError: a network of this kind can be no answer to it.
     """
-    if kind is not None:
-        language = _meant_for_kind(language, kind, outputs)
+    subject: object = language
+    if isinstance(language, LanguageSpecification | TaskSpecification):
+        subject = language.language if isinstance(language, LanguageSpecification) else language.task
+    if isinstance(subject, Language) and kind not in (None, "recognition"):
+        if kind != "next set":
+            raise StacklensError(f"a {kind} network cannot be checked against the language {subject.name}; give a task")
+        # the task to predict which symbols may come next in its words: ours, if there is one
+        ours: Task | None = None
+        with suppress(StacklensError):
+            task = get_task(subject.name)
+            if task.kind == "next set" and getattr(task, "language", None) == subject:
+                ours = task if outputs in (None, task.output_alphabet) else None
+        language = _predicted(subject, outputs) if ours is None else ours
+    elif isinstance(subject, Task) and kind is not None:
+        sets, own = (subject.kind == "next set", kind == "next set"), getattr(subject, "language", None)
+        if all(sets) and isinstance(own, Language):
+            if set(subject.alphabet) < set(outputs or ()) != set(subject.output_alphabet):
+                # the network says that a word may end, the task does not, or not so
+                language = _predicted(own, outputs)
+        elif kind == "recognition" and sets[0] and isinstance(own, Language):
+            language = own
+        elif kind == "recognition" or sets[0] is not sets[1]:
+            other = "a language" if kind == "recognition" else f"a {kind} task"
+            raise StacklensError(
+                f"a {kind} network cannot be checked against the {subject.kind} task {subject.name}; give {other}"
+            )
     if isinstance(language, Language):
         return LanguageSpecification(language)
     return TaskSpecification(language) if isinstance(language, Task) else language
@@ -111,41 +131,6 @@ def subject_of(given: object) -> Language | Task | Specification | None:
             f"expected a language or task, the name of one, the path of a grammar or automaton, or an automaton, not "
             f"one of type {type(given).__name__}"
         )
-    return given
-
-
-def _meant_for_kind(
-    given: Language | Task | Specification | None, kind: TaskKind, outputs: Collection[str] | None
-) -> Language | Task | Specification | None:
-    """Return what ``given`` means for a network of a kind: the same, or the task of a language, or the other way."""
-    subject: object = given
-    if isinstance(given, LanguageSpecification | TaskSpecification):
-        subject = given.language if isinstance(given, LanguageSpecification) else given.task
-    if isinstance(subject, Language):
-        if kind == "recognition":
-            return given
-        if kind == "next set":
-            # the task to predict which symbols may come next in its words: ours, if there is one
-            with suppress(StacklensError):
-                task = get_task(subject.name)
-                own = task.kind == "next set" and getattr(task, "language", None) == subject
-                if own and outputs in (None, task.output_alphabet):
-                    return task
-            return _predicted(subject, outputs)
-        raise StacklensError(f"a {kind} network cannot be checked against the language {subject.name}; give a task")
-    if isinstance(subject, Task):
-        sets = subject.kind == "next set", kind == "next set"
-        own = getattr(subject, "language", None)
-        own_outputs = set(subject.output_alphabet)
-        if all(sets) and isinstance(own, Language) and set(subject.alphabet) < set(outputs or ()) != own_outputs:
-            return _predicted(own, outputs)  # the network says that a word may end, the task does not, or not so
-        if kind == "recognition" and sets[0] and isinstance(own, Language):
-            return own
-        if kind == "recognition" or sets[0] is not sets[1]:
-            other = "a language" if kind == "recognition" else f"a {kind} task"
-            raise StacklensError(
-                f"a {kind} network cannot be checked against the {subject.kind} task {subject.name}; give {other}"
-            )
     return given
 
 
@@ -236,18 +221,13 @@ def task_of(model: StackModel[Any], specification: Specification | None) -> Task
         )
     if model.action_kind == "none" and not model.foreign:
         raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
-    _check_trainable(model)
-    return specification.task
-
-
-def _check_trainable(model: StackModel[Any]) -> None:
-    """Check that outputs follow from weights as torch's gradients can tell; of our own networks they do."""
+    # outputs have to follow from weights as torch's gradients can tell, as those of our own networks do
     why = "it has no weights"
     if next(model.parameters(), None) is not None:
         try:
             net = copy.deepcopy(model).eval().requires_grad_(True)
             if net.run(torch.zeros(2, 1, dtype=torch.int64), net.initial_state(1)).output.requires_grad:
-                return
+                return specification.task
             why = "torch follows no gradient from what it answers to weights of its module"
         except StacklensError as error:
             why = str(error)

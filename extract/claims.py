@@ -301,12 +301,12 @@ def _equals_by_words(horizon: Mapping[str, Any]) -> dict[str, Any]:
         "verdict": verdict,
         "by": None if nothing else "bounded certificate" if bounded else "words",
         "domain": None if nothing else horizon["domain"],
-        "length": None if nothing else horizon["length"],
-        "others": 0 if nothing else others,
+        "length": horizon["length"],
+        "others": others,
         "word": first.get("word"),
         "word_length": first.get("length"),
         "made_of": first.get("made_of"),
-        "exact": not nothing and horizon["exact"],
+        "exact": horizon["exact"],
         "as_stored": False,
     }
 
@@ -340,6 +340,11 @@ def _symbols_in(report: Mapping[str, Any], word: str) -> int:
     return len(word) if single else len(word.split())
 
 
+# what one network does, or several do: follow the automaton, differ from it first, or as far as known
+_ONE = ("follows", "first differs", "is first known to differ")
+_BOTH = ("follow", "first differ", "are first known to differ")
+
+
 def headline(report: Mapping[str, Any], brief: bool = False) -> str:
     """Return what a report comes to in one sentence: which of the three the automaton equals, or that there is none.
 
@@ -361,44 +366,38 @@ def headline(report: Mapping[str, Any], brief: bool = False) -> str:
     domain = "" if entry["domain"] == _ALL else f" on {entry['domain']}"
     about = {
         "equal": f"proved equal to {name}{domain}",
-        "different": f"different from {name}, {'first' if entry['exact'] else 'as'} on",
+        "different": f"different from {name}, {'first' if entry['exact'] else 'as'} on {_differing_word(entry)}",
         "no difference found": f"equal to {name} {_among_which(entry)} (not proved)",
         "not compared": "held against no language",
     }[entry["verdict"]]
-    about = f"{about} {_differing_word(entry)}" if entry["verdict"] == "different" else about
     says = [f"{about}{mark(entry['as_stored'])}"]
 
-    def follows(network: str, entry: Mapping[str, Any]) -> list[str]:
-        known = "first differs" if entry["exact"] else "is first known to differ"
+    def does(who: str, entry: Mapping[str, Any], verbs: tuple[str, str, str] = _ONE) -> list[str]:
+        follows, first, known = verbs
         claim = {
-            "equal": f"follows it on {entry['domain']} (certificate)",
-            "different": f"{known} on {_differing_word(entry)}",
-            "no difference found": f"follows it {_among_which(entry)}",
+            "equal": f"{follows} it on {entry['domain']} (certificate)",
+            "different": f"{first if entry['exact'] else known} on {_differing_word(entry)}",
+            "no difference found": f"{follows} it {_among_which(entry)}",
         }.get(entry["verdict"])
-        return [] if claim is None else [f"{network} {claim}{mark(entry['as_stored'])}"]
+        return [] if claim is None else [f"{who} {claim}{mark(entry['as_stored'])}"]
 
     rounded, network = equals[_ROUNDED], equals["network"]
-    alike = rounded["as_stored"] == network["as_stored"]
-    untold = all(one["verdict"] == "no difference found" and one["by"] == "words" for one in (rounded, network))
-    parted = rounded["verdict"] == network["verdict"] == "different" and rounded["exact"] == network["exact"]
-    certified = rounded["verdict"] == network["verdict"] == "equal"
+    verdict = rounded["verdict"] if rounded["verdict"] == network["verdict"] else None  # of both
+    alike = verdict is not None and all(rounded[name] == network[name] for name in ("exact", "word", "as_stored"))
+    by_words = rounded["by"] == network["by"] == "words"
     if wording.is_boxed(report):
-        says += follows("the black box", network)
+        says += does("the black box", network)
     elif brief:
-        says += follows("the rounded network", rounded)
-    elif certified and alike:  # the network is its rounded form
-        says += follows("the network itself", network)
-    elif untold and alike:
-        says += [f"rounded network and network follow it {_among_which(rounded)}{mark(rounded['as_stored'])}"]
-    elif parted and rounded["word"] == network["word"] and alike:
-        known = "first differ" if rounded["exact"] else "are first known to differ"
-        both = f"rounded network and network {known} on {_differing_word(rounded)}"
-        says += [f"{both}{mark(rounded['as_stored'])}"]
-    elif parted:
+        says += does("the rounded network", rounded)
+    elif alike and verdict == "equal":  # the network is its rounded form
+        says += does("the network itself", network)
+    elif alike and (verdict == "different" or (verdict == "no difference found" and by_words)):
+        says += does("rounded network and network", rounded, _BOTH)
+    elif verdict == "different" and rounded["exact"] == network["exact"]:
         there = f"the network on {_differing_word(network)}{mark(network['as_stored'])}"
-        says += [f"{follows('the rounded network', rounded)[0]}, {there}"]
+        says += [f"{does('the rounded network', rounded)[0]}, {there}"]
     else:
-        says += [*follows("the rounded network", rounded), *follows("the network", network)]
+        says += [*does("the rounded network", rounded), *does("the network", network)]
     if counts is not None and not counts["equal"]:
         says.append(f"its accepted words were counted twice, differently{mark('counts' in marked)}")
     return f"{wording.AS_STORED}: {'; '.join(says)}" if unread else "; ".join(says)
@@ -488,16 +487,6 @@ def _black_box_claim(entry: Mapping[str, Any]) -> str:
 # ---- The claims and the checks of a report as tables ----
 
 SIGNS: dict[ClaimVerdict, str] = {"yes": "✓", "no": "✗", "unknown": "?", "note": "·"}
-_SORTS = {
-    "long": "long words",
-    "deep": "deeply nested words",
-    "covering": "transition-pair coverage",
-    "driven": "stack-height coverage",
-    "nested": "words nested to every depth",
-    "conformance": "words of the W-method",
-    "random": "words drawn anew",
-    "pumped": "families of words that repeat a cycle of the automaton",
-}
 _COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "disagreements", "counterexample"]
 
 
@@ -512,10 +501,9 @@ def check_table(report: Mapping[str, Any]) -> pd.DataFrame:
     letters = len(report["model"]["alphabet"])
     rows = []
     for check in report["checks"]:
-        kind, word = _SORTS.get(check["kind"]) or str(check["kind"]), check["counterexample"]
-        if check["kind"] == "exhaustive":
-            whole = is_all(letters, check["max_length"], check["words"])
-            kind = "all words" if whole else "all words of the task"
+        kind, word = wording.KINDS[check["kind"]][2], check["counterexample"]
+        if check["kind"] == "exhaustive" and not is_all(letters, check["max_length"], check["words"]):
+            kind = f"{kind} of the task"
         numbers = (check["max_length"], check["words"], check["accepted"], check["between"][1], check["disagreements"])
         rows.append((kind, *numbers, "" if word is None else word or "ε"))
     return pd.DataFrame(rows, columns=_COLUMNS)

@@ -126,7 +126,6 @@ Method = Literal["auto", "kmeans", "learn", "learn-dfa", "learn-mealy", "learn-v
 SPARE_CELLS = 4  # of a finite stack that deep words leave free
 _WORDS_A_LENGTH = 100  # long words for each symbol of the longest length that a bounded certificate is tried for
 _SHORTENED = 30  # symbols for each long word
-_MAY_BE_NONE = ("max_length", "states", "stack_symbols", "proved_length", "shortening")
 _LEAST = {
     **dict.fromkeys(("max_length", "long_words", "deep_words", "depth", "height", "climbs", "walks", "cycles"), 0),
     **dict.fromkeys(("proved_length", "shortening"), 0),
@@ -207,8 +206,8 @@ class ExtractionConfig:
         check_whole("long_lengths[0]", low, 0)
         check_whole("long_lengths[1]", high, low)
         for name, least in _LEAST.items():
-            value = getattr(self, name)
-            if value is not None or name not in _MAY_BE_NONE:
+            value, default = getattr(self, name), getattr(type(self), name)
+            if value is not None or default is not None:
                 check_whole(name, value, least)
         check_seed(self.seed)
         if self.method not in get_args(Method):

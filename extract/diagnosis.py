@@ -31,7 +31,7 @@ from ..probe.trace import trace
 from . import wording
 from .accuracy import AccuracyTable, accuracy_table
 from .answers import network_answers
-from .evaluation.judge import Said, said_by_all
+from .evaluation.judge import said_by_all
 from .result import Cause, Diagnosis, Extraction
 from .samples import MOST_STACKS, Samples, drawn_examples, rounding_fidelity, unrounded_caution
 from .search.candidates import Candidate
@@ -218,11 +218,18 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
     model, language, pda = result.model, result.language, result.minimised
     if pda is None and result.found is not None:
         pda = result.found.automaton
-    boxed = result.found is not None and result.found.by_asking
+    boxed = _is_boxed(result)
     by_steps = result.view is None and not boxed
-    answers = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
-    longer = _on_known_word(result, samples)
-    pairs = _PAIRS_OF_A_BOX if boxed else _PAIRS
+    answers, longer = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples), None
+    horizon, pairs = result.horizon.get("rounded network"), _PAIRS_OF_A_BOX if boxed else _PAIRS
+    if horizon is not None and horizon.difference is not None:
+        # what everybody says of the shortest word known on which the rounded network leaves the automaton
+        known = [horizon.difference.word]
+        analog, rounded = (network_answers(runner, known) for runner in (model, Rounded(model)))
+        scored = None if language is None else language.scored(known)
+        one = replace(samples, words=known, analog=analog, rounded=rounded, scored=scored, n_short=1)
+        stacks = result.stacks.stacks if result.view is None else ()
+        longer = said_by_all(model, language, result.minimised, stacks, one)
     partings = (answers.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in pairs)
     networks = ("network",) if boxed else ("rounded network", "network")
     others = [other for other in ("language", *networks) if other in answers.answers]
@@ -235,19 +242,6 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
         blinded = rounding_fidelity(network_answers(model, words), network_answers(blind, words)).mismatch
     cause = cause_of(result, accuracy, blinded)
     return Diagnosis(cause, accuracy, tuple(one for one in partings if one is not None), tuple(errors))
-
-
-def _on_known_word(result: Extraction, samples: Samples) -> Said | None:
-    """Return what everybody says of the shortest word known on which the rounded network leaves the automaton."""
-    horizon = result.horizon.get("rounded network")
-    if horizon is None or horizon.difference is None:
-        return None
-    model, language, words = result.model, result.language, [horizon.difference.word]
-    analog, rounded = (network_answers(runner, words) for runner in (model, Rounded(model)))
-    scored = None if language is None else language.scored(words)
-    one = replace(samples, words=words, analog=analog, rounded=rounded, scored=scored, n_short=1)
-    stacks = result.stacks.stacks if result.view is None else ()
-    return said_by_all(model, language, result.minimised, stacks, one)
 
 
 # ---- Why an automaton is not faithful, or why there is none: what was measured, and what to do next ----
@@ -314,7 +308,7 @@ def _mending(result: Extraction) -> list[str]:
 def _contradictions(result: Extraction) -> list[str]:
     lines = []
     if (wrong := result.contradicted) is not None:
-        what = wording.words_of_kind(wrong.kind).removesuffix(", all")
+        what = wording.KINDS[wrong.kind][0].removesuffix(", all")
         where = "" if wrong.counterexample is None else f", such as {_word_in_a_line(wrong.counterexample)}"
         other = "black box" if _is_boxed(result) and wrong.other != "language" else wrong.other
         much = f"{wrong.disagreements:,} of {wrong.words:,} {what}{where}"

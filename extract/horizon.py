@@ -175,39 +175,28 @@ def with_stack_limit(entry: Mapping[str, Any], certificate: Mapping[str, Any]) -
     }
 
 
+def horizons_of(
+    checks: Sequence[Agreement],
+    partial_domain: bool,
+    differences: Mapping[str, FirstDifference | None],  # by network: the shortest word known on which they differ
+    proved: Sequence[ProvedLength] = (),
+    alike: bool = False,  # whether a proof of one network is one of each
+) -> dict[str, Horizon]:
+    """Return how far ``checks``, and what is ``proved``, show an automaton to agree with each of these networks."""
+    horizons = {}
+    for other, first in differences.items():
+        mine = [one for one in proved if alike or one.is_of(other)]
+        horizons[other] = horizon_of(checks, other, partial_domain, first, mine)
+    return horizons
+
+
 def known_horizons(
     pda: PushdownAutomaton, checks: Sequence[Agreement], partial_domain: bool, proved: Sequence[ProvedLength] = ()
 ) -> dict[str, Horizon]:
     """Return what ``checks``, and what is ``proved``, know of the horizons of ``pda``; no word is looked for."""
-    horizons = {}
-    for other in NETWORKS:
-        against = [check for check in checks if check.other == other]
-        if against:
-            words = [(check.counterexample, check.kind) for check in against]
-            difference = shortest_of(pda, [(word, kind) for word, kind in words if word is not None])
-            shown = [one for one in proved if one.is_of(other)]
-            horizons[other] = horizon_of(checks, other, partial_domain, difference, shown)
-    return horizons
-
-
-def horizons_again(
-    checks: Sequence[Agreement],
-    known: Mapping[str, Horizon],
-    differences: Mapping[str, FirstDifference | None],
-    proved: Sequence[ProvedLength],
-) -> dict[str, Horizon]:
-    """Return what follows for the pairs of ``known`` from ``checks``, ``differences`` and what is ``proved``, alone."""
-    rounded = known.get("rounded network")  # of a network without actions both are one
-    return {
-        other: horizon_of(
-            checks,
-            other,
-            one.domain != "all words",
-            differences[other],
-            proved if one == rounded else [length for length in proved if length.is_of(other)],
-        )
-        for other, one in known.items()
-    }
+    against = {other: [check for check in checks if check.other == other] for other in NETWORKS}
+    differences = {other: shortest_of(pda, _broken_words(some)) for other, some in against.items() if some}
+    return horizons_of(checks, partial_domain, differences, proved)
 
 
 def shortest_of(pda: PushdownAutomaton, found: Sequence[tuple[Word, CheckKind]]) -> FirstDifference | None:
@@ -218,10 +207,13 @@ def shortest_of(pda: PushdownAutomaton, found: Sequence[tuple[Word, CheckKind]])
     return FirstDifference(word, int(greatest_heights(pda, [word])[0]), kind)
 
 
+def _broken_words(checks: Sequence[Agreement]) -> list[tuple[Word, CheckKind]]:
+    return [(check.counterexample, check.kind) for check in checks if check.counterexample is not None]
+
+
 # ---- The search for the shortest word on which an automaton and a network part, from words that checks found ----
 
-_BUDGET = 300_000  # symbols that are run to make words shorter, of one network: checks have shortened most before
-_LESS = 3  # for the network that is not rounded, whose stack is slow to read, so many times less
+_LESS = 3  # of the network that is not rounded, whose stack is slow to read, so many times fewer symbols are run
 
 
 def find_horizons(
@@ -230,21 +222,18 @@ def find_horizons(
     specification: Specification | None,  # which words are meant; None for all
     checks: Sequence[Agreement],  # those of the automaton against the network
     proved: Sequence[ProvedLength] = (),  # up to which lengths the networks are proved to follow the automaton
-    # how many symbols may be run to make words shorter; fewer for the network that is not rounded
-    budget: int = _BUDGET,
+    budget: int = 300_000,  # symbols that are run to make words shorter: checks have shortened most before
 ) -> dict[str, Horizon]:
     """Return how far ``pda`` is known to agree with ``model``, rounded and as it is."""
-    partial_domain = specification is not None and specification.partial_domain
-    horizons: dict[str, Horizon] = {}
-    for other, network in (("rounded network", Rounded(model)), ("network", model)):
-        if horizons and model.action_kind == "none":  # there is nothing to round
-            horizons[other] = next(iter(horizons.values()))
-            continue
-        against = [check for check in checks if check.other == other]
-        difference = shortest_difference(pda, network, specification, against, budget)
-        shown = [one for one in proved if one.is_of(other)]
-        horizons[other] = horizon_of(checks, other, partial_domain, difference, shown)
-    return horizons
+    networks: dict[str, StackModel[Any]] = {"rounded network": Rounded(model), "network": model}
+    alone = model.action_kind == "none"  # then there is nothing to round: both are one
+    found: dict[str, FirstDifference | None] = {}
+    for other, network in networks.items():
+        if not (alone and network is model):
+            against = [check for check in checks if check.other == other]
+            found[other] = shortest_difference(pda, network, specification, against, budget)
+    horizons = horizons_of(checks, specification is not None and specification.partial_domain, found, proved)
+    return dict.fromkeys(networks, horizons["rounded network"]) if alone else horizons
 
 
 def shortest_difference(
@@ -252,14 +241,13 @@ def shortest_difference(
     network: StackModel[Any],
     specification: Specification | None,
     checks: Sequence[Agreement],
-    budget: int = _BUDGET,
+    budget: int,
 ) -> FirstDifference | None:
     """Return the shortest word that can be found on which ``pda`` and ``network`` differ, None if no check knows one.
 
     All but a shortest of its length are made shorter, shortest first; of the network as it is only the shortest is.
     """
-    known = [(check.counterexample, check.kind) for check in checks]
-    words = sorted(((word, kind) for word, kind in known if word is not None), key=lambda one: len(one[0]))
+    words = sorted(_broken_words(checks), key=lambda one: len(one[0]))
     left = budget if isinstance(network, Rounded) else budget // _LESS
 
     def differ(words: list[Word]) -> np.ndarray:

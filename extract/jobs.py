@@ -19,6 +19,7 @@ from typing import IO, Any, Self, TypeVar
 from ..automata.pda import Symbol
 from ..core.errors import FileFormatError, StacklensError, needing
 from ..core.files import lock_file
+from ..core.serialize import from_plain, to_plain
 from ..core.validation import check_whole
 
 T = TypeVar("T")
@@ -191,10 +192,11 @@ class Journal:
         for number, line in enumerate(lines[1:], start=2):
             try:
                 if "chunk" in line:
-                    journal.done[int(line["chunk"])] = Tally.from_dict(line)
+                    chunk, tally = int(line.pop("chunk")), {"type": "Tally", **line}
+                    journal.done[chunk] = from_plain(Tally, tally, "tally")
                 else:
                     journal.kept.update(line["kept"])
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, StacklensError):
                 raise FileFormatError(f"{path}, line {number}: {strange}; delete the file") from None
         return journal
 
@@ -208,7 +210,8 @@ class Journal:
         """Write that a chunk is finished."""
         self.done[chunk] = tally
         self.begun = True
-        self._write({"chunk": chunk, **tally.to_dict()})
+        plain = {name: value for name, value in to_plain(tally).items() if name != "type"}
+        self._write({"chunk": chunk, **plain})
 
     def _write(self, line: dict[str, Any]) -> None:
         self.file.write(json.dumps(line).encode() + b"\n")
@@ -255,17 +258,3 @@ class Tally:
             compared[name] = number + more, min(words, key=len, default=None)
         accepted = tuple(map(sum, zip(self.accepted, other.accepted, strict=True)))
         return Tally(accepted, compared, self.words + other.words)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the tally as plain data."""
-        compared = {name: list(found) for name, found in self.compared.items()}
-        return {"words": self.words, "accepted": list(self.accepted), "compared": compared}
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Tally:
-        """Return what `to_dict` gave."""
-        compared = {
-            name: (int(number), None if first is None else tuple(first))
-            for name, (number, first) in content["compared"].items()
-        }
-        return cls(tuple(map(int, content["accepted"])), compared, int(content["words"]))

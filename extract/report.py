@@ -32,9 +32,9 @@ from ..models.rounding import Rounded
 from .agreement import differ_on
 from .by_name import specification_for, subject_named
 from .certificate.certify import certification
-from .certificate.claim import Certified
+from .certificate.claim import Certification, Certified
 from .claims import equals_of
-from .horizon import horizons_again, known_horizons, proved_lengths, shortest_of
+from .horizon import FirstDifference, Horizon, horizons_of, known_horizons, proved_lengths, shortest_of
 from .result import Extraction, Loaded
 from .search.candidates import Candidate, ClusterSplit
 from .specification import Specification, check_same_alphabet
@@ -170,12 +170,20 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
             word = word_shown(format_word(first.word), len(first.word))
             refuted.append(f"that {other} and automaton differ on {word}")
     shown += [f"difference.{other}" for other in differences if other not in unread]
-    proved = proved_lengths(certificate, "proof" in shown and isinstance(proof, Equal))
-    horizon = horizons_again(result.checks, result.horizon, differences, proved)
+    horizon = _horizons_again(result, differences, certificate, "proof" in shown and isinstance(proof, Equal))
     certified = [other for other, one in horizon.items() if one.shown_by == "certificate" and other not in unread]
     shown += [f"horizon.{other}" for other in certified]  # all else rests on words that the file counts
     loaded = replace(loaded, shown=tuple(shown), refuted=tuple(refuted))
     return {"proof": proof, "certificate": certificate, "horizon": horizon, "loaded": loaded}
+
+
+def _horizons_again(
+    result: Extraction, differences: Mapping[str, FirstDifference | None], certificate: Certification, equal: bool
+) -> dict[str, Horizon]:
+    """Return what follows for horizons from the checks of ``result``, ``differences`` and what is proved, alone."""
+    known, partial_domain = result.horizon, any(one.domain != "all words" for one in result.horizon.values())
+    alike = known.get("network") == known.get("rounded network")  # of a network without actions both are one
+    return horizons_of(result.checks, partial_domain, differences, proved_lengths(certificate, equal), alike)
 
 
 # ---- A result as a file: the report to be read, and beside it every field as plain data, to be read back.
@@ -296,10 +304,9 @@ def _automata_by_name(result: Extraction) -> dict[str, Any]:
     """Return the automaton, the machine before minimisation, and what came nearest where that is something else."""
     nearest = None if result.found is None or result.found.automaton == result.minimised else result.found.automaton
     automata = {"minimised": result.minimised, "raw": result.raw, "nearest": nearest}
-    if result.second is not None:
-        automata |= {"second": result.second.automaton, "second raw": result.second.raw}
-    if result.asked is not None:
-        automata |= {"asked": result.asked.automaton, "asked raw": result.asked.raw}
+    for name, other in (("second", result.second), ("asked", result.asked)):
+        if other is not None:
+            automata |= {name: other.automaton, f"{name} raw": other.raw}
     plain = {name: None if pda is None else json.loads(to_json(pda)) for name, pda in automata.items()}
     merged = result.merged  # for who reads the file: it follows from the two, and is not read back
     if merged is not None:
@@ -334,13 +341,17 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
     plain, automata = _object(content, "fields"), _object(content, "automata")
     card = from_plain(NetworkCard, content.get("network"), "network")
     language = from_plain(_NAME, content.get("language"), "language name")
-    kept = ("minimised", "raw", "nearest", "second", "second raw", "asked", "asked raw")
-    minimised, raw, nearest, other, other_raw, asked, asked_raw = (_read_automaton(automata, name) for name in kept)
-    # the candidate that was found, with the automaton that the file has of it
-    found = plain.get("found")
-    best = None if found is None else _candidate(found, "found")
-    if best is not None:
-        best = replace(best, raw=raw, automaton=minimised if nearest is None else nearest)
+    minimised, raw, nearest = (_read_automaton(automata, name) for name in ("minimised", "raw", "nearest"))
+
+    def candidate(name: str, raw: PushdownAutomaton | None, pda: PushdownAutomaton | None) -> Candidate | None:
+        found = plain.get(name)
+        return None if found is None else replace(_candidate(found, name), raw=raw, automaton=pda)
+
+    others: dict[str, Any] = {
+        name: candidate(name, _read_automaton(automata, f"{name} raw"), _read_automaton(automata, name))
+        for name in ("second", "asked")
+    }
+    best = candidate("found", raw, minimised if nearest is None else nearest)
     if minimised is not None and (best is None or raw is None):
         raise StacklensError("has automata minimised, and lacks what it was found as: fields found, automata raw")
     hints, plain_candidates = get_type_hints(Extraction), plain.get("candidates")
@@ -357,25 +368,21 @@ def _from_content(content: Mapping[str, Any], folder: Path, trusted: bool) -> Ex
         found=best,
         candidates=[_candidate(one, f"candidates {i + 1}") for i, one in enumerate(plain_candidates)],
         loaded=Loaded(card, language, trusted),
-        second=_other(plain, "second", other, other_raw),
-        asked=_other(plain, "asked", asked, asked_raw),
+        **others,
         **{name: from_plain(hints[name], plain[name], name) for name in names},
     )
     _check_parts(result)
     _check_digests(content)
     # horizons follow from checks and differences, which are run again on the automaton alone
-    pda, words = result.minimised, {other: one.difference for other, one in result.horizon.items()}
-    proved = proved_lengths(result.certificate, isinstance(result.proof, Equal))
-    if pda is None:
-        horizon = {}
-    elif "horizon" in plain:
-        found = {other: [] if one is None else [(one.word, one.kind)] for other, one in words.items()}
-        known = {other: shortest_of(pda, some) for other, some in found.items()}
-        horizon = horizons_again(result.checks, result.horizon, known, proved)
-    else:  # saved before there were any: what its checks know
+    pda, horizon, equal = result.minimised, dict[str, Horizon](), isinstance(result.proof, Equal)
+    if pda is not None and "horizon" in plain:
+        words = {other: one.difference for other, one in result.horizon.items()}
+        known = {other: one and shortest_of(pda, [(one.word, one.kind)]) for other, one in words.items()}
+        horizon = _horizons_again(result, known, result.certificate, equal)
+    elif pda is not None:  # saved before there were any: what its checks know
         exhaustive = [check for check in result.checks if check.kind == "exhaustive"]
         partial = not all(is_all(len(card.alphabet), check.max_length, check.words) for check in exhaustive)
-        horizon = known_horizons(pda, result.checks, partial, proved)
+        horizon = known_horizons(pda, result.checks, partial, proved_lengths(result.certificate, equal))
     result = replace(result, horizon=horizon)
     put_off(result, model=lambda: open_card(card, folder))
     if language is None:
@@ -421,12 +428,6 @@ def _specification(name: str, card: NetworkCard, text: object) -> Specification 
 def _candidate(value: object, where: str) -> Candidate:
     tried = from_plain(_Tried, value, where)
     return Candidate(**{one.name: getattr(tried, one.name) for one in fields(_Tried)})
-
-
-def _other(
-    plain: Mapping[str, Any], name: str, automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None
-) -> Candidate | None:
-    return None if plain.get(name) is None else replace(_candidate(plain[name], name), automaton=automaton, raw=raw)
 
 
 def _read_automaton(automata: Mapping[str, Any], name: str) -> PushdownAutomaton | None:

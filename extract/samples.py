@@ -49,6 +49,10 @@ class Rounding:
         """Return the share of the words accepted by either that only one accepts, in [0, 1]."""
         return self.disagreements / max(1, self.accepted_by_either)
 
+    def changes(self, what: str = "acceptances") -> str:
+        """Return in words on how many of the words accepted by either something is changed."""
+        return f"changes {self.disagreements:,} of {self.accepted_by_either:,} {what}"
+
 
 @dataclass(frozen=True)
 class Fidelity:
@@ -113,13 +117,10 @@ def margins(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
 
 def caution(fidelity: Fidelity) -> str | None:
     """Return that an automaton tells of the rounded network only, where rounding changes much, else None."""
-    rounding = fidelity.rounding
-    if rounding.mismatch <= _LARGEST_MISMATCH:
+    if fidelity.rounding.mismatch <= _LARGEST_MISMATCH:
         return None
-    return (
-        f"rounding its actions changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} acceptances: the "
-        "automaton tells what the rounded network does, and not what the network does"
-    )
+    tells = "the automaton tells what the rounded network does, and not what the network does"
+    return f"rounding its actions {fidelity.rounding.changes()}: {tells}"
 
 
 def rounding_changes_behaviour(model: StackModel[Any], fidelity: Fidelity) -> bool:
@@ -130,11 +131,10 @@ def rounding_changes_behaviour(model: StackModel[Any], fidelity: Fidelity) -> bo
 
 def unrounded_caution(fidelity: Fidelity) -> str:
     """Return that an automaton tells of the network itself, of which only what is read of its actions is rounded."""
-    rounding = fidelity.rounding
     return (
         "read from the network as it is, each operation as the whole one that it is nearest to: the automaton tells "
-        f"what the network does, and rounding its actions changes {rounding.disagreements:,} of "
-        f"{rounding.accepted_by_either:,} acceptances, so of how it does that only what it does most"
+        f"what the network does, and rounding its actions {fidelity.rounding.changes()}, so of how it does that only "
+        "what it does most"
     )
 
 
@@ -156,13 +156,12 @@ def reason_not_learned(method: str, states: int, disagreements: int | None, word
         return "nothing was learned from its answers"
     if not disagreements:
         return None
-    size = count(states, "state")
-    grew = (
-        f"; it had {largest} when the learner stopped, and each longer word asked for more: the network counts, or is "
-        "bounded at a depth not seen"
-    )
-    says = f"the best automaton ({method}, {size}) differs on {disagreements:,} of {words:,} checking words"
-    return f"{says}{grew if largest > _GREW else ''}"
+    best = f"the best automaton ({method}, {count(states, 'state')})"
+    says = f"{best} differs on {disagreements:,} of {words:,} checking words"
+    if largest <= _GREW:
+        return says
+    grew = f"it had {largest} when the learner stopped, and each longer word asked for more"
+    return f"{says}; {grew}: the network counts, or is bounded at a depth not seen"
 
 
 def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: int | None, words: int) -> str | None:
@@ -177,17 +176,12 @@ def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: in
     if not model.real_time:
         return reason_actions_graded(fidelity)
     if not is_stack(model):
-        can = ", ".join(model.operations)
-        what = f"the memory of a {model.name} is no stack: it can {can}"
-        return (
-            f"{what}; rounding its actions "
-            f"changes {rounding.disagreements:,} of {rounding.accepted_by_either:,} answers ({measures})"
-        )
+        what = f"the memory of a {model.name} is no stack: it can {', '.join(model.operations)}"
+        return f"{what}; rounding its actions {rounding.changes('answers')} ({measures})"
     if rounding.mismatch > _LARGEST_MISMATCH:
-        changed = f"{rounding.disagreements:,} of {rounding.accepted_by_either:,} acceptances"
         if model.noisy and model.action_kind == "none":  # of which nothing is rounded
-            return f"{CONTRADICTS}: asking again changes {changed}"
-        return f"the network does not use its stack as a stack: rounding its actions changes {changed} ({measures})"
+            return f"{CONTRADICTS}: asking again {rounding.changes()}"
+        return f"the network does not use its stack as a stack: rounding its actions {rounding.changes()} ({measures})"
     if disagreements is None and model.n_stacks > MOST_STACKS:
         return f"{model.n_stacks} of its stacks matter, more than the {MOST_STACKS} that can be explored ({measures})"
     if disagreements is None:

@@ -288,8 +288,8 @@ class TaskSpecification(Specification):
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
         """Return the outputs to expect, (N, T); -1 from the first symbol with which no word of the task goes on."""
-        if self.task.reference is not None:
-            return np.asarray(self._numbers(model)[transduce_many(self.task.reference, words)])
+        if (reference := self.task.reference) is not None:
+            return np.asarray(number_table(reference, model)[transduce_many(reference, words)])
         answers = np.full((len(words), max(map(len, words), default=0)), -1, dtype=model.number_type)
         for row, word in enumerate(words):
             outputs = self.task.expected_while_live(word)
@@ -308,9 +308,10 @@ class TaskSpecification(Specification):
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
         """Return the reference automaton's outputs for all words where sets are predicted, else None."""
-        if self.partial_domain or self.task.reference is None:
+        if self.partial_domain or (reference := self.task.reference) is None:
             return None
-        answers = [self._numbers(model)[places] for places in outputs_all(self.task.reference, max_length)]
+        numbers = number_table(reference, model)  # -1 is the last, where index -1 leads
+        answers = [numbers[places] for places in outputs_all(reference, max_length)]
         answers[0][:] = -1  # there is no output before the first symbol
         return answers
 
@@ -370,11 +371,6 @@ class TaskSpecification(Specification):
         partly = silent & {step.output for step in self.task.reference.transitions.values()}
         return f"all words of the task{', wherever an output counts' if partly else ''}"
 
-    def _numbers(self, model: StackModel[Any]) -> np.ndarray:
-        """Return the model's numbers of the reference automaton's outputs, and -1 as the last, where index -1 leads."""
-        assert self.task.reference is not None
-        return number_table(self.task.reference, model)
-
 
 def _where_it_counts(specification: PushdownAutomaton, silent: frozenset[Output]) -> PushdownAutomaton:
     steps = {
@@ -411,8 +407,6 @@ def _complete(specification: PushdownAutomaton | None) -> frozenset[Output]:
     if specification is None or not specification.accepting:
         return frozenset()
     steps = specification.transitions.values()
-    at_end = {step.output for step in steps if step.target in specification.accepting}
+    at_end = frozenset(step.output for step in steps if step.target in specification.accepting)
     elsewhere = {step.output for step in steps if step.target not in specification.accepting}
-    if at_end & elsewhere or None in at_end:
-        return frozenset()
-    return frozenset(at_end)
+    return frozenset() if at_end & elsewhere or None in at_end else at_end

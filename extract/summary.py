@@ -28,15 +28,6 @@ _AROUND = 8  # steps shown before two runs part
 _DIFFERS = "words on which the automaton differs from the"
 _LONGEST_SHOWN = 200  # symbols of a counterexample; longer ones are in the report
 _MOST_MERGED = 24  # states before minimisation that are listed
-_SORTS = {  # of words that are checked
-    "long": "",
-    "covering": "transition-pair words",
-    "driven": "stack-height words",
-    "nested": "that nest to every depth",
-    "conformance": "of the W-method",
-    "random": "drawn anew",
-    "pumped": "repeated in words",
-}
 _WIDTH = 200  # of a summary as text, for its tables
 _MOST_ROWS = 40  # of the transition table
 _LABELS = {"counted twice": "counted", "unseen stacks": "stacks", "certificate": "certified"}
@@ -146,9 +137,8 @@ def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str]
     titles = []
     for row in rows.values():
         check = max(row.values(), key=lambda check: check.max_length)
-        sort = _SORTS.get(check.kind, check.kind)
         much = count(check.words, "cycle") if check.kind == "pumped" else f"{check.words:,}"
-        words = f"all {much}" if check.kind == "exhaustive" else f"{much} {sort}".strip()
+        words = f"all {much}" if check.kind == "exhaustive" else f"{much} {wording.KINDS[check.kind][1]}".strip()
         titles.append(f"{words} of length <= {check.max_length:,}")
     width = max(map(len, [_DIFFERS, *titles]), default=0)
     line("checked", f"{_DIFFERS:{width}}  {'  '.join(others)}", "checks")
@@ -171,18 +161,13 @@ def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str]
 def _show_stacks(result: Extraction, line: Line) -> None:
     """Print which stacks are none of the automaton's, and why; those of a view by what they are in the memory."""
     use, view = result.stacks, result.view
-    there = len(use.kept) + len(use.dropped) + len(use.unseen)
-    if view is None:  # stacks that a learned automaton does without are in none of the lists
-        there = max(there, result.network.n_stacks)
-    there = max(there, *(1 + stack for stack in (0, *use.push_only, *(one.stack for one in use.dropped))))
-    names = [f"stack {number + 1}" for number in range(there)]
-    if view is not None and len(view.stacks) == len(names):
-        names = list(view.stacks)
-    if use.dropped:
-        why = ", ".join(f"{names[dropped.stack]} is {dropped.reason}" for dropped in use.dropped)
+    numbers = range(result.network.n_stacks) if view is None else range(len(view.stacks))
+    names = {number: f"stack {number + 1}" if view is None else view.stacks[number] for number in numbers}
+    if use.dropped:  # a file that was changed may name others than there are
+        why = ", ".join(f"{names.get(one.stack, 'another')} is {one.reason}" for one in use.dropped)
         line("stacks", f"{len(use.kept)} of {len(names)} matter: {why}", "stacks")
     if use.push_only:
-        pushing = ", ".join(names[stack] if view else str(stack + 1) for stack in use.push_only)
+        pushing = ", ".join(names.get(stack, "another").removeprefix("stack ") for stack in use.push_only)
         line("stacks", f"{pushing} only push: what is seen of them counts as state", "stacks")
 
 

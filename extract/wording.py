@@ -17,14 +17,22 @@ IN_A_SENTENCE = 60  # characters of a word in a headline, and of a counterexampl
 _ON_A_LINE = 200  # characters of a word where there is more room than in a headline
 _LONGEST_WHOLE = 400  # symbols of a word on a line of its own, from where it can be pasted
 _READABLE = 1_000_000  # powers of two above it are written as such
-_KINDS = {  # of words; reports keep the names of their first schema
-    "exhaustive": "words, all",
-    "long": "words",
-    "covering": "transition-pair words",
-    "driven": "stack-height words",
-    "pumped": "cycles repeated in words",
-    "sampled": "words of the search for states",
-    "conformance": "words of the W-method",
+# how each kind of words is called: in a sentence, in a row of the summary's table, and in the table of checks
+KINDS = {
+    "exhaustive": ("words, all", "", "all words"),
+    "long": ("words", "", "long words"),
+    "deep": ("deep words", "deep", "deeply nested words"),
+    "covering": ("transition-pair words", "transition-pair words", "transition-pair coverage"),
+    "driven": ("stack-height words", "stack-height words", "stack-height coverage"),
+    "nested": ("nested words", "that nest to every depth", "words nested to every depth"),
+    "conformance": ("words of the W-method", "of the W-method", "words of the W-method"),
+    "random": ("random words", "drawn anew", "words drawn anew"),
+    "pumped": (
+        "cycles repeated in words",
+        "repeated in words",
+        "families of words that repeat a cycle of the automaton",
+    ),
+    "sampled": ("words of the search for states", "sampled", "sampled"),
 }
 
 
@@ -167,17 +175,8 @@ def agreement_claim(check: Mapping[str, Any]) -> str:
     >>> agreement_claim({"kind": "exhaustive", "words": 1_023, "max_length": 9, "disagreements": 1})
     '1 disagreement in 1,023 words, all of length <= 9'
     """
-    among = f"{check['words']:,} {words_of_kind(check['kind'])} of length <= {check['max_length']:,}"
+    among = f"{check['words']:,} {KINDS[check['kind']][0]} of length <= {check['max_length']:,}"
     return f"{count(check['disagreements'], 'disagreement')} in {among}"
-
-
-def words_of_kind(kind: str) -> str:
-    """Return what the words, or families of words, of a check of this kind are called.
-
-    >>> words_of_kind("driven"), words_of_kind("deep")
-    ('stack-height words', 'deep words')
-    """
-    return _KINDS.get(kind, f"{kind} words")
 
 
 def drift_claim(entry: Mapping[str, Any]) -> str:

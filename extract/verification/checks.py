@@ -105,14 +105,14 @@ def check_all(
     if shown and len(further) == 1:
         few = {name: getattr(config, name) // _FEWER for name in ("long_words", "climbs", "walks", "depth")}
         config = replace(config, **few)
-    tasks: list[partial[Any]] = []
+    tasks = list[tuple[CheckKind, partial[Any]]]()
     if specification is None and not model.real_time:
         words = words_over(model.alphabet, _EXHAUSTIVE // _SHARE, config.max_length)
-        tasks = [partial(agree_on, pda, *side, words, "exhaustive", None) for side in sides.values()]
+        tasks += [("exhaustive", partial(agree_on, pda, *side, words, "exhaustive", None)) for side in sides.values()]
     elif specification is None or not specification.partial_domain:
         length = exhaustive_length(len(pda.input_alphabet), config.max_length, affordable=model.affordable)
         length = length if model.longest is None else min(length, model.longest)
-        tasks = [partial(agree_on_all, pda, *side, length) for side in sides.values()]
+        tasks += [("exhaustive", partial(agree_on_all, pda, *side, length)) for side in sides.values()]
     lists, facts, families = list[tuple[CheckKind, list[Word]]](), dict[str, dict[str, Any]](), list[tuple[Pump, int]]()
     budget, made = budget or Budget(), list[Agreement]()
     with budget.stage("words for other checks", 1 / 2):
@@ -125,17 +125,16 @@ def check_all(
     for kind, words in lists:
         words = [word for word in words if model.longest is None or len(word) <= model.longest]
         asked = sides.values() if kind == "exhaustive" else further
-        tasks += [partial(agree_on, pda, *side, words, kind, specification) for side in asked if words]
+        tasks += [(kind, partial(agree_on, pda, *side, words, kind, specification)) for side in asked if words]
     if families:
-        tasks += [partial(agree_on_pumps, pda, *side, families, specification) for side in further]
+        tasks += [("pumped", partial(agree_on_pumps, pda, *side, families, specification)) for side in further]
     results: Iterator[tuple[Agreement | None, bool]] = iter(())
     if config.jobs > 1:
         from joblib import Parallel, delayed
 
         limit = budget.limit()
-        results = Parallel(n_jobs=config.jobs, return_as="generator")(delayed(_ended)(limit, task) for task in tasks)
-    for number, task in enumerate(tasks, start=1):
-        kind = "exhaustive" if task.func is agree_on_all else "pumped" if task.func is agree_on_pumps else task.args[4]
+        results = Parallel(n_jobs=config.jobs, return_as="generator")(delayed(_ended)(limit, task) for _, task in tasks)
+    for number, (kind, task) in enumerate(tasks, start=1):
         result, cut, name = None, False, f"the {kind} check against the {side_name(*task.args[1:3])}"
         with budget.stage(name, 1 / min(2, 1 + len(tasks) - number)):
             result, cut = (task(), False) if config.jobs == 1 else next(results)

@@ -43,13 +43,14 @@ _LEAST, _MOST = 1 << 16, 1 << 22  # words of a chunk: worth a task of its own, a
 class Work:
     """An automaton that is compared with others on all words up to a length, and how these are split."""
 
-    pda: PushdownAutomaton
+    pda: PushdownAutomaton | None  # None where it is to be extracted first
     model: StackModel[Any]  # the network, whose task defines an answer
-    # the automaton of what it should do; None to compare with the network alone
-    specification: PushdownAutomaton | None
+    target: PushdownAutomaton | None  # the automaton of what it should do; None to compare with the network alone
     max_length: int  # the longest words
     # chunk 0 has the words shorter than this, every other chunk those that begin with one word of this length
     stem: int
+    specification: Specification | None = None  # what it should do
+    path: Path | None = None  # the network's file
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
@@ -60,7 +61,7 @@ class Work:
     def others(self) -> tuple[Other, ...]:
         """Return what the automaton is compared with."""
         networks: tuple[Other, ...] = ("rounded network", "network")
-        return networks if self.specification is None else ("language", *networks)
+        return networks if self.target is None else ("language", *networks)
 
     @property
     def chunks(self) -> range:
@@ -76,6 +77,7 @@ class Work:
         prefix = () if chunk == 0 else word_at(chunk - 1, self.stem, self.alphabet)
         further = self.stem - 1 if chunk == 0 else self.max_length - self.stem
         compared, accepted = dict[str, Compared](), [0] * (self.max_length + 1)
+        assert self.pda is not None, "it is extracted before"
         with one_thread():
             mine = list(automaton_answers_on_all(self.pda, self.model, further, prefix))
             for length, answers in enumerate(mine, start=len(prefix)):
@@ -83,8 +85,8 @@ class Work:
             places = [self.alphabet.index(symbol) for symbol in prefix]
             for other in self.others:
                 theirs: Iterable[np.ndarray]
-                if other == "language" and self.specification is not None:
-                    theirs = automaton_answers_on_all(self.specification, self.model, further, prefix)
+                if other == "language" and self.target is not None:
+                    theirs = automaton_answers_on_all(self.target, self.model, further, prefix)
                 else:
                     network = Rounded(self.model) if other == "rounded network" else self.model
                     theirs = answers_on_all(network, further, prefix=places)
@@ -92,6 +94,19 @@ class Work:
                 first = None if found.counterexample is None else (*prefix, *found.counterexample)
                 compared[other] = found.disagreements, first
         return chunk, Tally(tuple(accepted), compared, sum(map(len, mine)))
+
+    def settings(self) -> dict[str, Any]:
+        """Return plain data by which this is known from other work; how many processes do it is no part of it."""
+        assert self.path is not None, "a journal is of a network in a file"
+        return {
+            "model": digest_of(self.path),
+            "automaton": "extracted" if self.pda is None else _automaton_digest(self.pda),
+            "language": None if self.specification is None else self.specification.name,
+            "reference": None if self.target is None else _automaton_digest(self.target),
+            "max_length": self.max_length,
+            "stem": self.stem,
+            "version": __version__,
+        }
 
 
 def stem_length(n_symbols: int, max_length: int) -> int:
@@ -164,30 +179,24 @@ def verify_exhaustively(
     """
     done: dict[int, Tally] = {} if journal is None else {n: t for n, t in journal.done.items() if n in work.chunks}
     progress(sum(tally.words for tally in done.values()))
-    for chunk, tally in finished(work.tally, [n for n in work.chunks if n not in done], jobs, scheduler):
+    task = replace(work, specification=None).tally  # which goes to other processes
+    for chunk, tally in finished(task, [n for n in work.chunks if n not in done], jobs, scheduler):
         done[chunk] = tally
         if journal is not None:
             journal.add(chunk, tally)
         progress(tally.words)
-    total = reduce(add, (done[chunk] for chunk in work.chunks))
+    total, pda = reduce(add, (done[chunk] for chunk in work.chunks)), work.pda
+    assert pda is not None, "it is extracted before"
     expected = count_all(len(work.alphabet), work.max_length)
     if total.words != expected:
         raise StacklensError(f"the journal's chunks have {total.words:,} words, expected {expected:,}; delete it")
-    checks = tuple(
-        Agreement(
-            kind="exhaustive",
-            other=other,
-            max_length=work.max_length,
-            words=total.words,
-            accepted=sum(total.accepted),
-            disagreements=disagreements,
-            counterexample=None if first is None else make_word(first, work.alphabet),
-            by_length=total.accepted,
-        )
-        for other, (disagreements, first) in total.compared.items()
-    )
-    counts = count_again(work.pda, checks, work.model.task_kind == "recognition")
-    return Verification(checks, counts, known_horizons(work.pda, checks, partial_domain=False))
+    checks, accepted = list[Agreement](), sum(total.accepted)
+    for other, (wrong, first) in total.compared.items():
+        word = None if first is None else make_word(first, work.alphabet)
+        found = work.max_length, total.words, accepted, wrong, word, total.accepted
+        checks.append(Agreement("exhaustive", other, *found))
+    counts = count_again(pda, checks, work.model.task_kind == "recognition")
+    return Verification(tuple(checks), counts, known_horizons(pda, checks, partial_domain=False))
 
 
 def reference_automaton(specification: Specification) -> PushdownAutomaton:
@@ -203,70 +212,35 @@ def reference_automaton(specification: Specification) -> PushdownAutomaton:
     return pda
 
 
-# ---- A job of `stacklens verify`: the network, what it should do, the automaton, and how it is known again ----
+# ---- What `stacklens verify` compares: a network, what it should do, an automaton ----
 
 _MOST_WORDS = 10_000_000_000_000  # months of a processor's time, which a cluster shares
 
 
-@dataclass(frozen=True)
-class Job:
-    """A verification: of the ``given`` automaton, or of the one that is extracted where that is None."""
-
-    path: Path | None
-    model: StackModel[Any]
-    specification: Specification | None
-    target: PushdownAutomaton | None
-    given: PushdownAutomaton | None
-    max_length: int
-
-    @property
-    def stem(self) -> int:
-        """Return how long the beginnings are by which the words are split."""
-        return stem_length(len(self.model.alphabet), self.max_length)
-
-    def work(self, pda: PushdownAutomaton) -> Work:
-        """Return the work of verifying ``pda``."""
-        return Work(pda, self.model, self.target, self.max_length, self.stem)
-
-    def settings(self) -> dict[str, Any]:
-        """Return plain data by which this job is known from others; how many processes do it is no part of it."""
-        assert self.path is not None, "a journal is of a network in a file"
-        return {
-            "model": digest_of(self.path),
-            "automaton": "extracted" if self.given is None else _automaton_digest(self.given),
-            "language": None if self.specification is None else self.specification.name,
-            "reference": None if self.target is None else _automaton_digest(self.target),
-            "max_length": self.max_length,
-            "stem": self.stem,
-            "version": __version__,
-        }
-
-
-def load_job(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Job:
-    """Return the job for files and names of the command line. Raises StacklensError: unreadable, or they do not fit."""
+def work_of_files(path: Path, automaton: Path | None, language: str | None, max_length: int | None) -> Work:
+    """Return the work for files and names of the command line. Raises StacklensError: unreadable, or no fit."""
     checkpoint = load_network(path)
     given = None if automaton is None else fitted(read_automaton(automaton), checkpoint.model, str(automaton))
-    job = job_for(checkpoint.model, specification_of(checkpoint, language), given, max_length)
-    return replace(job, path=find_network(path))
+    work = work_for(checkpoint.model, specification_of(checkpoint, language), given, max_length)
+    return replace(work, path=find_network(path))
 
 
-def result_job(result: Extraction, language: str | None, max_length: int | None) -> Job:
-    """Return the job of verifying a saved result. Raises StacklensError: its network is gone, or another one."""
+def work_of_result(result: Extraction, language: str | None, max_length: int | None) -> Work:
+    """Return the work of verifying a saved result. Raises StacklensError: its network is gone, or another one."""
     model = result.model
     specification = result.language if language is None else specification_of_network(model, language)
-    job = job_for(model, specification, result.automaton, max_length)
     assert model.origin is not None, "it was opened from a file"
     assert model.origin.path is not None, "it was opened from a file"
-    return replace(job, path=find_network(model.origin.path))
+    return replace(work_for(model, specification, result.automaton, max_length), path=find_network(model.origin.path))
 
 
-def job_for(
+def work_for(
     model: StackModel[Any],
     specification: Specification | None,
     automaton: PushdownAutomaton | None,
     max_length: int | None,
-) -> Job:
-    """Return the job of verifying ``automaton``, or the one that is extracted, against a network in memory."""
+) -> Work:
+    """Return the work of verifying ``automaton``, or the one that is extracted, against a network in memory."""
     check_same_alphabet(specification, model)
     if not model.real_time:
         raise StacklensError(
@@ -276,7 +250,7 @@ def job_for(
     target = None if specification is None else fitted(reference_automaton(specification), model, specification.name)
     given = None if automaton is None else fitted(automaton, model, "the automaton")
     longest = exhaustive_length(len(model.alphabet), max_length, _MOST_WORDS)
-    return Job(None, model, specification, target, given, longest)
+    return Work(given, model, target, longest, stem_length(len(model.alphabet), longest), specification)
 
 
 def fitted(pda: PushdownAutomaton, model: StackModel[Any], name: str) -> PushdownAutomaton:

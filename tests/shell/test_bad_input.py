@@ -275,7 +275,7 @@ def timed_out(*_: object) -> None:
         ("stacklens verify --all --report foo.txt", "cannot write foo.txt: expected a name that ends in .json"),
         ("stacklens verify --all nnpda-palindrome", "with its own language, and takes no MODEL nnpda-palindrome; leav"),
         ("stacklens verify --all --automaton a.json", "takes no --automaton a.json; leave out one or the other"),
-        ("stacklens verify --all net.pt --language x --resume", "(nor --language, --resume); leave out one or the oth"),
+        ("stacklens verify --all net.pt --language x --resume", "takes no MODEL net.pt, --language x, --resume; leave"),
         ("stacklens verify net.pt --published x", "--published x: only the table of --all has published networks; add"),
         ("extract-pda net.pt --out x.txt", "cannot write x.txt: expected a name that ends in .dot, .json, .jff, .cfg,"),
         ("extract-pda net.pt --out x.dot --out x.doc", "cannot write x.doc: expected a name that ends in .dot"),

@@ -58,7 +58,7 @@ def verify(
     """
     from ..extract.by_name import specification_of_network
     from ..extract.result import Extraction
-    from ..extract.verification.exhaustive import job_for, verify_by_language, verify_exhaustively
+    from ..extract.verification.exhaustive import verify_by_language, verify_exhaustively, work_for
 
     found = load(found) if isinstance(found, str | Path) else found
     if model is None and not isinstance(found, Extraction):
@@ -66,8 +66,7 @@ def verify(
     network = found.model if model is None and isinstance(found, Extraction) else _network_for(model)
     own = found.language if isinstance(found, Extraction) and language is None else None
     specification = own or specification_of_network(network, language)
-    job = job_for(network, specification, automaton_of(found), max_length)
-    work = job.work(automaton_of(found) if job.given is None else job.given)
+    work = work_for(network, specification, automaton_of(found), max_length)
     with progress_bar(quiet) as bar:
         task = bar.add_task("verify", total=sum(map(work.words, work.chunks)))
         return verify_exhaustively(work, jobs=jobs, progress=lambda words: bar.update(task, advance=words))
@@ -149,12 +148,12 @@ def compare(a: Any, b: Any) -> Comparison:
         return compare_automata(a, b)
     if isinstance(b, PushdownAutomaton):
         a, b = b, a
-    if isinstance(a, PushdownAutomaton):
-        return _specification_meant(b, a).compare(a)
-    mine = _specification_meant(a).automaton()
-    if mine is None:
-        raise StacklensError(f"{_specification_meant(a).name} has no reference automaton to compare with")
-    return _specification_meant(b, mine).compare(mine)
+    if not isinstance(a, PushdownAutomaton):
+        named = _specification_meant(a)
+        a = named.automaton()
+        if a is None:
+            raise StacklensError(f"{named.name} has no reference automaton to compare with")
+    return _specification_meant(b, a).compare(a)
 
 
 def _comparable(given: Any) -> Any:
@@ -321,11 +320,10 @@ def repair(
     from ..extract.result import Extraction
 
     check_seed(seed)
-    known = isinstance(model, Extraction) and language is None
-    network = model if isinstance(model, Extraction) else network_of(model)
-    inner = network.model if isinstance(network, Extraction) else network
-    specification = None if known else specification_of_network(inner, language)
-    given = network if known else inner
+    given, specification = model if isinstance(model, Extraction) else network_of(model), None
+    if not isinstance(given, Extraction) or language is not None:
+        given = given.model if isinstance(given, Extraction) else given
+        specification = specification_of_network(given, language)
     with progress_bar(quiet) as bar:
         return train_until_certified(given, specification, seconds=seconds, seed=seed, progress=stages_on(bar))
 
@@ -367,14 +365,12 @@ def train(
         raise StacklensError(f"expected the name of a kind of network, such as 'marnn-stack-rnn', not {called(model)}")
     if not isinstance(language, str | Language | Task):
         raise StacklensError(f"expected a language or a task, or the name of one, not {called(language)}")
-    if not isinstance(seeds, int) or seeds < 1:
-        raise StacklensError(f"seeds is how many networks are trained, at least 1, not {seeds!r:.50}")
+    check_whole("seeds", seeds, 1)
     kept = None
     if (snapshots is None) is not (folder is None):
         raise StacklensError("snapshots and folder belong together: how many, and where; such as 50 and 'runs'")
     if snapshots is not None and folder is not None:
-        if not isinstance(snapshots, int) or isinstance(snapshots, bool):
-            raise StacklensError(f"snapshots is how many checkpoints are kept, a whole number, not {snapshots!r:.50}")
+        check_whole("snapshots", snapshots, 1)
         Snapshots.check_folder(Path(folder))
         kept = Snapshots(snapshots)
     with one_thread(), progress_bar(quiet) as bar:
