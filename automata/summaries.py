@@ -290,7 +290,11 @@ def heads(pda: PushdownAutomaton) -> ReachableHeads:
     if pda.n_stacks == 1:
         found = {(state, (top,)) for state, top in _FrameReturns(moves).heads_from((start, pda.bottom))}
     else:
-        found = _approximate_heads(moves, (start, (pda.bottom,) * pda.n_stacks))
+        done = {
+            head: [(target, [(op.pop, op.push) for op in operations]) for target, operations in steps]
+            for head, steps in moves.items()
+        }
+        found = set(approximate_heads((start, (pda.bottom,) * pda.n_stacks), lambda head: done.get(head, ())))
     reading = frozenset((pda.states[state], tops) for state, tops in found if state < n)
     ended = frozenset((pda.states[state - n], tops) for state, tops in found if state >= n)
     return ReachableHeads(reading, reading if pda.end_marker is None else ended)
@@ -364,31 +368,34 @@ def _bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def _approximate_heads(moves: _HeadMoves, start: _Nodes) -> set[_Nodes]:
-    below: dict[tuple[int, Symbol], set[Symbol]] = defaultdict(set)  # (stack, symbol): what may lie right under it
-    size = -1
-    found: set[_Nodes] = set()
+def approximate_heads(
+    start: tuple[C, tuple[S, ...]],
+    moves: Callable[[tuple[C, tuple[S, ...]]], Iterable[tuple[C, Iterable[tuple[bool, S | None]]]]],
+) -> dict[tuple[C, tuple[S, ...]], None]:
+    """Return the heads that runs on several stacks show, and maybe others, in an order that is always the same.
+
+    ``moves``: from a head to where its steps lead, each with whether it pops and what it pushes, or None, a stack.
+    """
+    below: dict[tuple[int, S], dict[S, None]] = defaultdict(dict)  # (stack, symbol): what may lie right under it
+    size, found = -1, {start: None}
     # until no head is new, and nothing new lies under a symbol
     while size != len(found) + sum(map(len, below.values())):
         size = len(found) + sum(map(len, below.values()))
-        found, unseen = {start}, [start]
+        found, unseen = {start: None}, [start]
         while unseen:
-            state, tops = unseen.pop()
-            for target, operations in moves.get((state, tops), ()):
-                uncovered = [
-                    _uncovered_tops(below, i, *pair) for i, pair in enumerate(zip(tops, operations, strict=True))
-                ]
-                new = {(target, choice) for choice in product(*uncovered)} - found
-                found |= new
+            check_time()
+            here = unseen.pop()
+            for target, operations in moves(here):
+                shown: list[list[S]] = []  # of each stack what may be its top then
+                for stack, (top, (pops, pushed)) in enumerate(zip(here[1], operations, strict=True)):
+                    under = below[stack, top] if pops else {top: None}
+                    if pushed is not None:
+                        below[stack, pushed].update(under)
+                    shown.append(list(under) if pushed is None else [pushed])
+                new = [head for head in ((target, tops) for tops in product(*shown)) if head not in found]
+                found.update(dict.fromkeys(new))
                 unseen += new
     return found
-
-
-def _uncovered_tops(below: dict[tuple[int, Symbol], set[Symbol]], stack: int, top: Symbol, op: StackOp) -> set[Symbol]:
-    if op.push is not None:
-        below[stack, op.push] |= below[stack, top] if op.pop else {top}
-        return {op.push}
-    return set(below[stack, top]) if op.pop else {top}
 
 
 def trim(pda: PushdownAutomaton) -> PushdownAutomaton:
