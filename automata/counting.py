@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ..core.errors import AutomatonError
 from ..core.validation import unique
 from .compiled import compile_tables
-from .pda import Configuration, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
+from .pda import Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 from .rewriting import accepting_by_state, drop_end_marker, real_time_form
 from .summaries import trim
 
@@ -107,6 +107,7 @@ _Costs = npt.NDArray[np.float64]
 _LATER = 1e6  # what it costs to be accepted on a stack that is not empty: words that empty it say more of what it held
 _HERE = -1  # in place of a state to pop to: accepted while the cell is there
 _LONGEST = 100_000  # symbols of a completion
+_UNKNOWN = np.zeros(0), np.zeros(0, np.intp)  # costs and exits of one of several stacks
 
 
 @dataclass(eq=False)
@@ -255,10 +256,10 @@ _Word = tuple[Symbol, ...]
 
 
 class Point(NamedTuple):
-    """Where a walk is: the state, and the stacks (one as a pile, several as a configuration holds them)."""
+    """Where a walk is: the state, and the stacks as piles."""
 
     state: State
-    stacks: StackNode | tuple[_Word, ...]
+    stacks: tuple[StackNode, ...]
 
 
 class Option(NamedTuple):
@@ -278,45 +279,42 @@ class Driver:
         pda = real_time_form(pda, "words that an automaton suggests need")
         self.pda = accepting_by_state(pda) if pda.n_stacks == 1 else pda
         self.ways = Completions(self.pda) if pda.n_stacks == 1 else None
-        stacks = self.pda.start.stacks if self.ways is None else self.ways.empty
-        self.start = Point(self.pda.initial, stacks)
+        self.symbols = (self.pda.bottom, *self.pda.stack_alphabet)
+        self.start = Point(
+            self.pda.initial, (self.ways.empty if self.ways else StackNode(0, 0, None, *_UNKNOWN),) * pda.n_stacks
+        )
         self.known: dict[Point, list[Option]] = {}
 
     def height(self, point: Point) -> int:
         """Return how many cells lie on the stacks."""
-        return point.stacks.height if isinstance(point.stacks, StackNode) else sum(map(len, point.stacks))
+        return sum(pile.height for pile in point.stacks)
 
     def tops(self, point: Point) -> Tops:
         """Return the tops of the stacks."""
-        if isinstance(point.stacks, StackNode):
-            return ((self.pda.bottom, *self.pda.stack_alphabet)[point.stacks.symbol],)
-        return Configuration(point.state, point.stacks).tops(self.pda.bottom)
+        return tuple([self.symbols[pile.symbol] for pile in point.stacks])  # quicker than of a generator
 
     def reach(self, point: Point) -> float:
         """Return how high the stack can get from ``point`` without a pop of its top cell; inf if that is not known."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return math.inf
-        return self.ways.reach(point.state, point.stacks)
+        return math.inf if self.ways is None else self.ways.reach(point.state, point.stacks[0])
 
     def step(self, point: Point, letter: Symbol) -> Option | None:
         """Return the transition on ``letter``, None where there is none."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            assert not isinstance(point.stacks, StackNode)
-            here = Configuration(point.state, point.stacks)
-            after = self.pda.step(here, letter)
-            key = point.state, letter, here.tops(self.pda.bottom)
-            return None if after is None else Option(letter, key, Point(after.state, after.stacks))
-        pile = point.stacks
         key = point.state, letter, self.tops(point)
         move = self.pda.transitions.get(key)
         if move is None:
             return None
-        (operation,) = move.operations
-        if operation.pop and pile.below is not None:
-            pile = pile.below
-        if operation.push is not None:
-            pile = self.ways.pile(operation.push, pile)
-        return Option(letter, key, Point(move.target, pile))
+        stacks = []
+        for pile, operation in zip(point.stacks, move.operations, strict=True):
+            if operation.pop and pile.below is not None:
+                pile = pile.below
+            stacks.append(pile if operation.push is None else self._laid(operation.push, pile))
+        return Option(letter, key, Point(move.target, tuple(stacks)))
+
+    def _laid(self, symbol: Symbol, pile: StackNode) -> StackNode:
+        if self.ways is not None:
+            return self.ways.pile(symbol, pile)
+        number = self.symbols.index(symbol)
+        return pile.above.setdefault(number, StackNode(number, pile.height + 1, pile, *_UNKNOWN))
 
     def walk(self, point: Point, word: _Word) -> Point | None:
         """Return where ``word`` leads from ``point``, None where it cannot be read."""
@@ -329,9 +327,7 @@ class Driver:
 
     def live(self, point: Point) -> bool:
         """Return whether a word can be ended from ``point``."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return True
-        return math.isfinite(self.ways.cost(point.state, point.stacks))
+        return self.ways is None or math.isfinite(self.ways.cost(point.state, point.stacks[0]))
 
     def options(self, point: Point) -> list[Option]:
         """Return the transitions after which a word can still be ended."""
@@ -342,9 +338,8 @@ class Driver:
 
     def ending(self, point: Point) -> _Word:
         """Return a shortest way to end a word, () where none is known."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return ()
-        return self.ways.word(point.state, point.stacks) or ()
+        known = None if self.ways is None else self.ways.word(point.state, point.stacks[0])
+        return known or ()
 
     def probes(self, word: _Word, point: Point, letters: int | None = None) -> Iterator[_Word]:
         """Yield, for every input at ``point``, words that read it after ``word``, and end. A letter without a

@@ -19,12 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..automata.pda import NONE, POP, StackOp, Symbol, Word, push, replace
-from .hao2018 import NULL, Reversal, random_letters
-from .task import BOTTOM, Move, RuleTask, Split, Task, drawn_sizes
+from .hao2018 import NULL, random_letters, reversal
+from .task import BOTTOM, Move, RuleTask, Task
 
 END = "."
 MODULUS = 5
-LENGTHS: dict[Split, tuple[int, int]] = {"train": (1, 40), "test": (41, 500)}
 
 _ACTIONS: dict[Symbol, StackOp] = {"-": POP, "A": push("a"), "B": push("b")}
 _SIGNS = {"+": 1, "-": -1}
@@ -246,12 +245,6 @@ SOLVE_EQUATION = _arithmetic("solve-equation", True)
 # ---- Reversing and stack manipulation: deterministic context-free tasks whose answer is a string ----
 
 
-def _reversal_sizes(
-    task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
-) -> list[Word]:
-    return [task.word(size, rng) for size in drawn_sizes(task.name, n, lengths or LENGTHS[split], 1, rng)]
-
-
 def _stack_manipulation(control: str, symbol: Symbol, top: Symbol) -> Move | None:
     if symbol == NULL and control in ("content", "act", "say"):
         return ("end", NONE, END) if top == BOTTOM else ("say", POP, top)
@@ -274,7 +267,7 @@ def _manipulation(size: int, rng: np.random.Generator) -> Word:
 
 
 # w #^|w| becomes #^|w| w^R over a and b; w^R counts. The size is the length of w.
-REVERSE_STRING = Reversal("reverse-string", "ab", "ab", draw=_reversal_sizes)
+REVERSE_STRING = reversal("reverse-string", "ab", "ab")
 # The word has a stack's content from the bottom, at least one letter of a and b; then actions, - to pop, A and B to
 # push a or b; then # for every symbol of the answer: the stack from the top, and a full stop. Popping an empty stack
 # does nothing. Nothing is expected before the first #. The size counts letters and actions, about as many of each.

@@ -15,18 +15,17 @@ import numpy as np
 from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, Word, push
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import StacklensError
-from .task import Move, RuleTask, Split, Task
+from .task import BOTTOM, Move, RuleTask, Split, Task
 from .words import TaskKind, choose, distinct_words, make_word
 
 NULL = "#"
 NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest
-DrawReversals = Callable[[Any, int, tuple[int, int] | None, Split, np.random.Generator], list[Word]]
 SUZGUN_LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
 
 
-@dataclass(frozen=True)
-class Reversal(Task):
-    """w #^k becomes #^|w| v^R, where v is what w has of ``kept``, and k its length; # is the last input and output.
+def reversal(name: str, letters: str, kept: str, **more: Any) -> RuleTask:
+    """Return the task in which w #^k becomes #^|w| v^R, where v is what w has of ``kept``, and k its length; # is the
+    last input and output. Its automaton is the transducer of figure 3: it pushes w, then pops and outputs it.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> task, excluded = get_task("reversal"), get_task("reversal-with-excluded")
@@ -36,45 +35,23 @@ class Reversal(Task):
     ['#', '#', '#', '#', '0', '1']
     """
 
-    name: str = ""
-    letters: str = ""  # those of w
-    kept: str = ""  # those of v
-    # from the task, a number of words, sizes, a split and a generator to words
-    draw: DrawReversals = field(kw_only=True, repr=False)
-    silent: frozenset[Output] | None = frozenset({NULL})  # the outputs that do not count
-    kind = "transduction"
+    def move(state: str, symbol: Symbol, top: Symbol) -> Move | None:
+        if symbol == NULL:
+            return None if top == BOTTOM else ("say", POP, top)
+        return ("read", push(symbol) if symbol in kept else NONE, NULL) if state == "read" else None
+
+    def draw(size: int, rng: np.random.Generator) -> Word:
+        word = random_letters(letters, size, rng)
+        return word + NULL * sum(letter in kept for letter in word)
+
     form = "w and up to |w| times #, or as often as w has letters that come back"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        return (*self.letters, NULL)
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the transducer of figure 3: it pushes w, then pops and outputs it, and # when all is out. Any prefix
-        is transduced; accepted are the words w #^k.
-        """
-        bottom, tops = "⊥", tuple(self.kept)
-        steps: dict[Key, Transition] = {}
-        for top in (bottom, *tops):
-            for letter in self.letters:
-                steps["read", letter, (top,)] = Transition("read", (push(letter) if letter in tops else NONE,), NULL)
-        for state in ("read", "say"):
-            steps |= {(state, NULL, (letter,)): Transition("say", (POP,), letter) for letter in tops}
-        states = ("read", "say")
-        return PushdownAutomaton(states, self.alphabet, tops, steps, "read", frozenset(states), bottom=bottom)
-
-    def word(self, size: int, rng: np.random.Generator) -> str:
-        """Return a random w of ``size`` letters with its #s."""
-        letters = random_letters(self.letters, size, rng)
-        return letters + NULL * sum(letter in self.kept for letter in letters)
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        return self.draw(self, n, lengths, split, rng)
+    alphabet = (*letters, NULL)
+    settings: dict[str, Any] = {"silent": frozenset({NULL}), "acceptance": "both", "form": form, **more}
+    return RuleTask(name, alphabet, alphabet, initial="read", rule=move, draw=draw, **settings)
 
 
 def normal_sizes(
-    task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
+    task: RuleTask, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
 ) -> list[Word]:
     """Return words whose sizes, |w|, are int(N(10, 2)) in 1..12, for testing int(N(20, 4)) in 1..24; or drawn evenly.
     Hao et al. 2018, section 4.1. (The authors pad to twice the longest; the outputs there do not count.)
@@ -83,11 +60,11 @@ def normal_sizes(
     sizes = np.clip(np.trunc(rng.normal(mean, deviation, n)), 1, longest).astype(int)
     if lengths is not None:
         sizes = rng.integers(lengths[0], lengths[1] + 1, size=n)
-    return [task.word(size, rng) for size in sizes.tolist()]
+    return [task.draw(size, rng) for size in sizes.tolist()]
 
 
 def distinct_sizes(
-    task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
+    task: RuleTask, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
 ) -> list[Word]:
     """Return distinct words; a size is the length of the whole, w #^|w|: 2-50 to train, 52-100 to test. Suzgun et al.
     2019, section 7: so its memory of 104 cells for "the longest sequence in all the tasks", 100, suggests; w itself is
@@ -97,14 +74,14 @@ def distinct_sizes(
     halves = range(-(-low // 2), high // 2 + 1)
     if not halves:
         raise StacklensError(f"{task.name} has no words of lengths {low} to {high}: they are even")
-    draw: Callable[[], Word] = lambda: task.word(halves[int(rng.integers(len(halves)))], rng)  # noqa: E731
+    draw: Callable[[], Word] = lambda: task.draw(halves[int(rng.integers(len(halves)))], rng)  # noqa: E731
     return distinct_words(n, draw, f"words of {task.name} of lengths {low} to {high}")
 
 
-REVERSAL = Reversal("reversal", "01", "01", draw=normal_sizes)
+REVERSAL = reversal("reversal", "01", "01", words=normal_sizes)
 # Section 6, experiment 1: "certain alphabet symbols are excluded from the reversed output", figure 5.
-REVERSAL_WITH_EXCLUDED = Reversal("reversal-with-excluded", "0123", "01", draw=normal_sizes)
-STRING_REVERSAL = Reversal("string-reversal", "abc", "abc", draw=distinct_sizes, silent=frozenset())
+REVERSAL_WITH_EXCLUDED = reversal("reversal-with-excluded", "0123", "01", words=normal_sizes)
+STRING_REVERSAL = reversal("string-reversal", "abc", "abc", words=distinct_sizes, silent=frozenset())
 
 
 # The automaton of figure 4, left: the state is the parity, the stack is not used.
@@ -199,7 +176,6 @@ def words_by_depth(rules: Rules, depth: int, start: str | None = None) -> tuple[
 
 # ---- Nested brackets, Boolean formulas and subject-auxiliary agreement: sections 4.3 to 4.5 ----
 
-_BOTTOM = "⊥"
 _PAIRS = {"(": ")", "[": "]"}
 _BRACKETS: Rules = (
     ("S", (("S", "T"), ("T", "S"), ("T",))),
@@ -276,12 +252,12 @@ def _closer_predictor() -> PushdownAutomaton:
     """Return the automaton of figure 4, right."""
     steps: dict[Key, Transition] = {}
     for opener, closer in _PAIRS.items():
-        steps |= {("start", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
-        steps |= {("close", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
+        steps |= {("start", opener, (BOTTOM,)): Transition("open", (push(opener),))}
+        steps |= {("close", opener, (BOTTOM,)): Transition("open", (push(opener),))}
         steps |= {("open", opener, (top,)): Transition("open", (push(opener),)) for top in _PAIRS}
         steps |= {(state, closer, (opener,)): Transition("close", (POP,)) for state in ("open", "close")}
     states, tops, accepting = ("start", "open", "close"), tuple(_PAIRS), frozenset({"close"})
-    pda = PushdownAutomaton(states, (*"()[]",), tops, steps, "start", accepting, "both", bottom=_BOTTOM)
+    pda = PushdownAutomaton(states, (*"()[]",), tops, steps, "start", accepting, "both", bottom=BOTTOM)
     return with_head_outputs(pda, lambda _, top: _PAIRS.get(top))
 
 
@@ -289,19 +265,19 @@ def _evaluator() -> PushdownAutomaton:
     """Return the automaton whose state is the last value, those before on the stack."""
     steps: dict[Key, Transition] = {}
     for value in "TF":
-        steps["start", value, (_BOTTOM,)] = Transition(value, (NONE,), value)
+        steps["start", value, (BOTTOM,)] = Transition(value, (NONE,), value)
         for state in "TF":
-            steps |= {(state, value, (top,)): Transition(value, (push(state),), value) for top in (_BOTTOM, *"TF")}
+            steps |= {(state, value, (top,)): Transition(value, (push(state),), value) for top in (BOTTOM, *"TF")}
             either, both = "TF"["T" not in state + value], "TF"["F" in state + value]
             steps[state, "∨", (value,)] = Transition(either, (POP,), either)
             steps[state, "∧", (value,)] = Transition(both, (POP,), both)
     states: tuple[State, ...] = ("start", "T", "F")
-    return PushdownAutomaton(states, (*"TF∧∨",), ("T", "F"), steps, "start", frozenset("TF"), bottom=_BOTTOM)
+    return PushdownAutomaton(states, (*"TF∧∨",), ("T", "F"), steps, "start", frozenset("TF"), bottom=BOTTOM)
 
 
 def _auxiliary_predictor() -> PushdownAutomaton:
     """Return the automaton whose stack holds the auxiliaries that subjects still wait for."""
-    tops = (_BOTTOM, "has", "have")
+    tops = (BOTTOM, "has", "have")
     steps: dict[Key, Transition] = {
         (state, symbol, (top,)): Transition(target, (operation,))
         for state, symbol, target, operation, wanted in _arcs()

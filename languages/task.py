@@ -320,6 +320,11 @@ class RuleTask(Task):
     sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), repr=False)
     smallest: int = field(default=1, repr=False)  # the smallest size that there is
     acceptance: Acceptance = field(default="final state", repr=False)  # of the automaton
+    # from the task, a number of words, sizes, a split and a generator to words, where sizes are not drawn evenly
+    words: "Callable[[RuleTask, int, tuple[int, int] | None, Split, np.random.Generator], list[Word]] | None" = field(
+        default=None, repr=False, compare=False
+    )
+    silent: frozenset[Output] | None = field(default=frozenset({None}), repr=False)  # outputs that never count
     form: str = field(default="", repr=False)  # how words look, for errors
     kind = "transduction"
 
@@ -349,14 +354,10 @@ class RuleTask(Task):
         )
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        asked = lengths or self.sizes[split == "test"]
-        return [self.draw(size, rng) for size in drawn_sizes(self.name, n, asked, self.smallest, rng)]
-
-
-def drawn_sizes(name: str, n: int, lengths: tuple[int, int], smallest: int, rng: np.random.Generator) -> list[int]:
-    """Return ``n`` sizes of at least ``smallest``, all equally likely. Raises StacklensError: the range has none."""
-    low, high = lengths
-    if high < smallest:
-        raise StacklensError(f"{name} has no words of sizes {low} to {high}: they begin at {smallest}")
-    sizes: list[int] = rng.integers(max(low, smallest), high + 1, size=n).tolist()
-    return sizes
+        if self.words is not None:
+            return self.words(self, n, lengths, split, rng)
+        low, high = lengths or self.sizes[split == "test"]
+        if high < self.smallest:
+            raise StacklensError(f"{self.name} has no words of sizes {low} to {high}: they begin at {self.smallest}")
+        sizes: list[int] = rng.integers(max(low, self.smallest), high + 1, size=n).tolist()
+        return [self.draw(size, rng) for size in sizes]
