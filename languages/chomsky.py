@@ -20,7 +20,7 @@ import numpy as np
 
 from ..automata.pda import NONE, POP, StackOp, Symbol, Word, push, replace
 from .hao2018 import NULL, random_letters, reversal
-from .task import BOTTOM, Move, RuleTask, Task
+from .task import BOTTOM, Move, RuleTask, Task, evenly
 
 END = "."
 MODULUS = 5
@@ -71,11 +71,11 @@ def _sum(size: int, rng: np.random.Generator) -> Word:
 _DIGITS = tuple(map(str, range(MODULUS)))
 # Whether ab and ba together come an odd number of times: 1 or, for an even number, 0.
 EVEN_PAIRS = RuleTask(
-    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, draw=partial(random_letters, "ab")
+    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, words=evenly(partial(random_letters, "ab"))
 )
 # Whether the number of b is odd: 1 or, for an even number, 0. It is `xor` over other letters.
 PARITY_CHECK = RuleTask(
-    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, draw=partial(random_letters, "ab")
+    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, words=evenly(partial(random_letters, "ab"))
 )
 # Where on a cycle of places one is, from place 0: 0 stays, 1 goes on by one, 2 goes back by one.
 CYCLE_NAVIGATION = RuleTask(
@@ -84,7 +84,7 @@ CYCLE_NAVIGATION = RuleTask(
     _DIGITS,
     initial="0",
     rule=_cycle_navigation,
-    draw=partial(random_letters, "012"),
+    words=evenly(partial(random_letters, "012")),
 )
 # The value of digits joined by +, - and *; products first. It is the output after digits alone. Words have odd lengths:
 # a size that is even stands for the length below it.
@@ -94,7 +94,7 @@ MODULAR_ARITHMETIC = RuleTask(
     _DIGITS,
     initial=("operand", 0, 1),
     rule=_modular_arithmetic,
-    draw=_sum,
+    words=evenly(_sum),
     whole=lambda control: control[0] == "operator",
 )
 
@@ -112,9 +112,8 @@ def _arithmetic(name: str, equation: bool) -> RuleTask:
         _DIGITS,
         initial=_ArithmeticControl("operand"),
         rule=_Arithmetic(equation),
-        draw=_equation if equation else _expression,
+        words=evenly(_equation, smallest=3) if equation else evenly(_expression),
         whole=_DONE.__eq__,
-        smallest=3 if equation else 1,
     )
 
 
@@ -277,7 +276,7 @@ STACK_MANIPULATION = RuleTask(
     ("a", "b", END),
     initial="begin",
     rule=_stack_manipulation,
-    draw=_manipulation,
+    words=evenly(_manipulation),
     whole="end".__eq__,
     form="letters a b, actions - A B, and # for each symbol of the answer",
 )
