@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -357,11 +358,13 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
             f'predictor_of needs acceptance by state or stack and no end marker, not "{pda.acceptance}"{marker}'
         )
 
-    def following(state: State, top: Symbol) -> Output:
-        symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
-        return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols
+    return with_head_outputs(pda, partial(next_symbols, pda, end))
 
-    return with_head_outputs(pda, following)
+
+def next_symbols(pda: PushdownAutomaton, end: Symbol | None, state: State, top: Symbol) -> tuple[Symbol, ...]:
+    """Return the symbols with a transition at a head, and ``end``, if any, where a word may end; see `predictor_of`."""
+    symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
+    return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols
 
 
 def _shown_top(pda: PushdownAutomaton, lowest: Symbol | None = None) -> tuple[PushdownAutomaton, _Names]:
