@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import product
 from operator import mul
 from typing import NamedTuple
 
@@ -21,8 +22,7 @@ import numpy.typing as npt
 
 from ..core.errors import AutomatonError
 from ..core.validation import unique
-from .compiled import compile_tables
-from .pda import Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
+from .pda import NONE, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 from .rewriting import accepting_by_state, drop_end_marker, real_time_form
 from .summaries import trim
 
@@ -150,30 +150,22 @@ class Completions:
             raise AutomatonError(f"completions need one stack, not {pda.n_stacks}, and acceptance by state or stack")
         self.states = {state: q for q, state in enumerate(pda.states)}
         self.symbols = {symbol: s for s, symbol in enumerate((pda.bottom, *pda.stack_alphabet))}
-        self.names = pda.states
-        tables = compile_tables(pda)
-        # the moves of each head, the end marker's left out
-        n_states, _, n_tops = tables.target.shape
-        self.moves: _Moves = {(q, s): [] for q in range(n_states) for s in range(n_tops)}
-        for q, x, s in np.argwhere(tables.target >= 0).tolist():
-            if x < len(pda.input_alphabet):
-                target, pop, push = tables.target[q, x, s], tables.pop[q, x, s, 0], tables.push[q, x, s, 0]
-                self.moves[q, s].append(_CompletionMove(pda.input_alphabet[x], int(target), bool(pop), int(push)))
-        # what it costs to end a word at a head, (Q, S): nothing on the empty stack, inf where it is rejected
-        state = np.repeat(np.arange(n_states, dtype=np.int32)[:, None], n_tops, 1)
-        empty = np.zeros(state.shape, np.bool_)
-        empty[:, 0] = True
-        read = np.ones_like(empty)
-        if tables.end is not None:
-            state = tables.target[:, tables.end]
-            empty &= tables.push[:, tables.end, :, 0] == 0
-            read = state >= 0
-        nothing = np.zeros_like(empty)
-        accepted = read & tables.accepts(np.maximum(state, 0), empty, nothing)
-        self.ends: _Costs = np.where(accepted, np.where(empty, 0.0, _LATER), np.inf)
+        self.moves: _Moves = {}
+        self.ends: _Costs = np.full((len(self.states), len(self.symbols)), np.inf)
+        for (state, q), (top, s) in product(self.states.items(), self.symbols.items()):
+            # the moves of each head, the end marker's left out
+            steps = ((letter, pda.transitions.get((state, letter, (top,)))) for letter in pda.input_alphabet)
+            self.moves[q, s] = [self._move(letter, step) for letter, step in steps if step is not None]
+            # what it costs to end a word there: nothing on the empty stack, inf where it is rejected
+            end: Transition | None = Transition(state, (NONE,))
+            if pda.end_marker is not None:
+                end = pda.transitions.get((state, pda.end_marker, (top,)))
+            empty = top == pda.bottom and end is not None and end.operations[0].push is None
+            if end is not None and pda.accepts_at(end.target, empty):
+                self.ends[q, s] = 0 if empty else _LATER
         self.stay, self.leave = _completion_costs(self.moves, self.ends)
         # no word is accepted: every beginning is one, and better on an empty stack
-        self.accepts_nothing = not np.isfinite(self.stay[tables.initial, 0])
+        self.accepts_nothing = not np.isfinite(self.stay[self.states[pda.initial], 0])
         if self.accepts_nothing:
             self.ends = np.full_like(self.ends, _LATER)
             self.ends[:, 0] = 0
@@ -181,6 +173,10 @@ class Completions:
         self.rise = _rise(self.moves, self.leave)
         self.empty = StackNode(0, 0, None, self.stay[:, 0], np.full(len(self.states), _HERE))
         self.path = cache(self._path)
+
+    def _move(self, letter: Symbol, step: Transition) -> _CompletionMove:
+        (done,) = step.operations
+        return _CompletionMove(letter, self.states[step.target], done.pop, self.symbols[done.push] if done.push else 0)
 
     def pile(self, symbol: Symbol, below: StackNode) -> StackNode:
         """Return ``below`` with a cell more, the same object every time."""

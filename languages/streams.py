@@ -275,7 +275,7 @@ class CountingStream(StreamTask):
 
 def _repeated(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the automaton of any number of words of ``pda``, whose runs are on an empty stack at their ends alone."""
-    start = {
+    start: dict[Key, Transition] = {
         (state, letter, (top,)): step
         for (initial, letter, (top,)), step in pda.transitions.items()
         if initial == pda.initial and top == pda.bottom
