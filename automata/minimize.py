@@ -51,14 +51,9 @@ def coarsest_partition(table: Table, symbols: Sequence[Symbol] = ()) -> tuple[li
     sizes = (-1, -1)
     while sizes != (sizes := (int(states.max()), len(set(alike.values())))):
         check_time()
-        # labels are the same where the symbols that they push are alike; -1, at the end, stands for no label
-        classes: dict[object, int] = {}
-        renamed = (
-            label and ([(op.pop, op.push and alike.get(op.push, op.push)) for op in label[0]], label[1])
-            for label in cells.labels
-        )
-        kinds = [classes.setdefault(repr(label), len(classes)) for label in renamed]
-        done = np.array([*kinds, -1], dtype=np.int64)[cells.numbers]
+        # labels are the same where the symbols that they push are alike
+        kinds = _label_numbers(cells.labels, lambda pushed, alike=alike: pushed and alike.get(pushed, pushed))
+        done = kinds[cells.numbers]
         following = np.append(states, -1)[cells.targets]  # -1, no target, points at the last
         # states that do the same, and lead to states of a class
         states = _row_numbers(np.column_stack([states, done, following]))
@@ -79,17 +74,22 @@ def unlike_symbols(table: Table, symbols: Sequence[Symbol]) -> NDArray[np.bool_]
     if len(symbols) < 2:
         return np.zeros((len(symbols), len(symbols)), dtype=bool)
     cells = arrays(table)
-    classes: dict[object, int] = {}
-    kinds = [
-        classes.setdefault(repr(label and ([(op.pop, op.push is None) for op in label[0]], label[1])), len(classes))
-        for label in cells.labels
-    ]
-    shown = np.pad(np.array([*kinds, -1])[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
+    kinds = _label_numbers(cells.labels, lambda pushed: pushed is None)
+    shown = np.pad(kinds[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
     rows = shown[:, _symbol_places(cells.columns, symbols)].transpose(1, 0, 2).reshape(len(symbols), -1)
     unlike = np.zeros((len(symbols), len(symbols)), dtype=bool)
     for number, row in enumerate(rows):
         unlike[number] = ((rows != row) & (rows >= 0) & (row >= 0)).any(1)
     return unlike
+
+
+def _label_numbers(labels: Sequence[Label], seen: Callable[[Symbol | None], object]) -> Integers:
+    """Return a number for each label, and -1 for none at the end: the same where the same is done, as far as what is
+    ``seen`` of pushed symbols.
+    """
+    numbers: dict[object, int] = {}
+    shown = (label and ([(op.pop, seen(op.push)) for op in label[0]], label[1]) for label in labels)
+    return np.array([*(numbers.setdefault(repr(label), len(numbers)) for label in shown), -1], dtype=np.int64)
 
 
 def _symbol_places(columns: Sequence[Column], symbols: Sequence[Symbol]) -> Integers:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..automata.pda import NONE, POP, StackOp, Symbol, Word, push, replace
 from .hao2018 import NULL, random_letters, reversal
-from .task import BOTTOM, Move, RuleTask, Task, evenly
+from .task import BOTTOM, Move, Rule, RuleTask, Task, evenly
 
 END = "."
 MODULUS = 5
@@ -68,24 +68,18 @@ def _sum(size: int, rng: np.random.Generator) -> Word:
     return "".join([str(digits[0]), *joined])
 
 
+def _on_letters(name: str, letters: str, answers: str, initial: str, rule: Rule) -> RuleTask:
+    words = evenly(partial(random_letters, letters))
+    return RuleTask(name, tuple(letters), tuple(answers), initial=initial, rule=rule, words=words)
+
+
 _DIGITS = tuple(map(str, range(MODULUS)))
 # Whether ab and ba together come an odd number of times: 1 or, for an even number, 0.
-EVEN_PAIRS = RuleTask(
-    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, words=evenly(partial(random_letters, "ab"))
-)
+EVEN_PAIRS = _on_letters("even-pairs", "ab", "01", "start", _even_pairs)
 # Whether the number of b is odd: 1 or, for an even number, 0. It is `xor` over other letters.
-PARITY_CHECK = RuleTask(
-    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, words=evenly(partial(random_letters, "ab"))
-)
+PARITY_CHECK = _on_letters("parity-check", "ab", "01", "0", _parity_check)
 # Where on a cycle of places one is, from place 0: 0 stays, 1 goes on by one, 2 goes back by one.
-CYCLE_NAVIGATION = RuleTask(
-    "cycle-navigation",
-    ("0", "1", "2"),
-    _DIGITS,
-    initial="0",
-    rule=_cycle_navigation,
-    words=evenly(partial(random_letters, "012")),
-)
+CYCLE_NAVIGATION = _on_letters("cycle-navigation", "012", "".join(_DIGITS), "0", _cycle_navigation)
 # The value of digits joined by +, - and *; products first. It is the output after digits alone. Words have odd lengths:
 # a size that is even stands for the length below it.
 MODULAR_ARITHMETIC = RuleTask(

@@ -88,9 +88,8 @@ class Task(ABC):
     """
 
     by_depth: bool = False  # whether sizes are depths of derivations, which no lengths can be asked for
-    silent: frozenset[Output] | None = frozenset(
-        {None}
-    )  # outputs that never count; None: they count here and not there
+    # outputs that never count; None: they count here and not there
+    silent: frozenset[Output] | None = frozenset({None})
     form: str = ""  # how its words look, for errors
 
     def __init_subclass__(cls) -> None:
