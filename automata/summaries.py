@@ -247,7 +247,8 @@ def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> S
 Head = tuple[State, Tops]
 _Node = tuple[int, Symbol]  # a state's number, and the top of the one stack
 _Nodes = tuple[int, Tops]  # the same with several stacks
-_HeadMoves = dict[_Nodes, list[tuple[int, tuple[StackOp, ...]]]]
+# to which state, and of each stack whether it is popped, and what is pushed
+_HeadMoves = dict[_Nodes, list[tuple[int, list[tuple[bool, Symbol | None]]]]]
 
 
 @dataclass(frozen=True)
@@ -282,19 +283,16 @@ def heads(pda: PushdownAutomaton) -> ReachableHeads:
     moves: _HeadMoves = defaultdict(list)
     for (state, symbol, tops), transition in pda.transitions.items():
         target = number[transition.target] + (n if symbol == pda.end_marker else 0)
-        moves[number[state], tops].append((target, transition.operations))
+        operations = [(operation.pop, operation.push) for operation in transition.operations]
+        moves[number[state], tops].append((target, operations))
         if symbol == EPSILON and pda.end_marker is not None:
-            moves[number[state] + n, tops].append((target + n, transition.operations))
+            moves[number[state] + n, tops].append((target + n, operations))
     start = number[pda.initial]
     found: set[_Nodes]
     if pda.n_stacks == 1:
         found = {(state, (top,)) for state, top in _FrameReturns(moves).heads_from((start, pda.bottom))}
     else:
-        done = {
-            head: [(target, [(op.pop, op.push) for op in operations]) for target, operations in steps]
-            for head, steps in moves.items()
-        }
-        found = set(approximate_heads((start, (pda.bottom,) * pda.n_stacks), lambda head: done.get(head, ())))
+        found = set(approximate_heads((start, (pda.bottom,) * pda.n_stacks), lambda head: moves.get(head, ())))
     reading = frozenset((pda.states[state], tops) for state, tops in found if state < n)
     ended = frozenset((pda.states[state - n], tops) for state, tops in found if state >= n)
     return ReachableHeads(reading, reading if pda.end_marker is None else ended)
@@ -324,11 +322,11 @@ class _FrameReturns:
             head = unseen.pop()
             if head not in self.returns:
                 self.returns[head] = 0
-                for target, (operation,) in self.moves.get((head[0], (head[1],)), ()):
-                    if operation.pop and operation.push is None:
+                for target, ((pops, pushed),) in self.moves.get((head[0], (head[1],)), ()):
+                    if pops and pushed is None:
                         self.returns[head] |= 1 << target
                     else:
-                        unseen.append((target, operation.push or head[1]))
+                        unseen.append((target, pushed or head[1]))
 
     def grow(self) -> bool:
         before = len(self.returns)
@@ -343,11 +341,11 @@ class _FrameReturns:
 
     def returns_of(self, head: _Node) -> int:
         found = 0
-        for target, (operation,) in self.moves.get((head[0], (head[1],)), ()):
-            later = (target, operation.push or head[1])
-            if operation.push is not None and not operation.pop:
+        for target, ((pops, pushed),) in self.moves.get((head[0], (head[1],)), ()):
+            later = (target, pushed or head[1])
+            if pushed is not None and not pops:
                 found |= self.returns_after(self.returns[later], head[1])
-            elif operation.push is not None or not operation.pop:
+            elif pushed is not None or not pops:
                 found |= self.returns[later]
         return found
 

@@ -180,16 +180,13 @@ def _reach(seed: int) -> Counter[str]:
         reachable = set(reachable_heads(pda))
         assert seen <= reachable, f"{seen - reachable} are not among the reachable heads of {where}"
         accepted = [word for word, run in zip(words, runs, strict=True) if run.accepted]
-        nothing = PushdownAutomaton(("q",), letters, (), {}, "q")
-        found = compare(pda, nothing, outputs="ignore")
-        shortest = found.word if isinstance(found, Different) else None
-        assert is_empty(pda) == (shortest is None), where
-        if shortest is None:
-            assert not accepted, f"{accepted[0]} is accepted by {where}"
-        else:
-            assert Run(pda, shortest).accepted, f"{shortest} is not accepted by {where}"
-            assert not accepted or len(accepted[0]) == len(shortest), f"{accepted[0]} is shorter: {where}"
-            assert accepted or len(shortest) > longest, where
+        found = compare(pda, PushdownAutomaton(("q",), letters, (), {}, "q"), outputs="ignore")
+        assert is_empty(pda) == isinstance(found, Equal), where
+        assert not accepted or isinstance(found, Different), f"{accepted[0]} is accepted by {where}"
+        if isinstance(found, Different):
+            assert Run(pda, found.word).accepted, f"{found.word} is not accepted by {where}"
+            assert not accepted or len(accepted[0]) == len(found.word), f"{accepted[0]} is shorter: {where}"
+            assert accepted or len(found.word) > longest, where
         domain = random_domain(rng, letters)
         both = intersect(pda, domain)
         for word, run in zip(words, runs, strict=True):
