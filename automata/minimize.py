@@ -48,11 +48,15 @@ def coarsest_partition(table: Table, symbols: Sequence[Symbol] = ()) -> tuple[li
     cells = arrays(table)
     places = _symbol_places(cells.columns, symbols)
     states, alike = np.zeros(len(table), dtype=np.int64), dict.fromkeys(symbols, 0)
+
+    def seen(pushed: Symbol | None) -> object:
+        return pushed and alike.get(pushed, pushed)
+
     sizes = (-1, -1)
     while sizes != (sizes := (int(states.max()), len(set(alike.values())))):
         check_time()
         # labels are the same where the symbols that they push are alike
-        kinds = _label_numbers(cells.labels, lambda pushed, alike=alike: pushed and alike.get(pushed, pushed))
+        kinds = _label_numbers(cells.labels, seen)
         done = kinds[cells.numbers]
         following = np.append(states, -1)[cells.targets]  # -1, no target, points at the last
         # states that do the same, and lead to states of a class
