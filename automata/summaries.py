@@ -290,7 +290,7 @@ def heads(pda: PushdownAutomaton) -> ReachableHeads:
     start = number[pda.initial]
     found: set[_Nodes]
     if pda.n_stacks == 1:
-        found = {(state, (top,)) for state, top in _FrameReturns(moves).heads_from((start, pda.bottom))}
+        found = {(state, (top,)) for state, top in _exact_heads(moves, (start, pda.bottom))}
     else:
         found = set(approximate_heads((start, (pda.bottom,) * pda.n_stacks), lambda head: moves.get(head, ())))
     reading = frozenset((pda.states[state], tops) for state, tops in found if state < n)
@@ -298,65 +298,53 @@ def heads(pda: PushdownAutomaton) -> ReachableHeads:
     return ReachableHeads(reading, reading if pda.end_marker is None else ended)
 
 
-class _FrameReturns:
-    """The heads found so far and their summaries; sets of states are bit masks, which makes the union of many cheap.
+def _exact_heads(moves: _HeadMoves, start: _Node) -> Iterable[_Node]:
+    """Return the heads that runs on one stack show; sets of states are bit masks, which makes the union of many cheap.
     Summaries grow in rounds until one changes nothing. In a round, pushes whose frames return in the same states share
     one look at what follows; it may be out of date by the end of the round, which is why the last round must be still.
     """
+    returns: dict[_Node, int] = {}  # each head found: the states in which its frame is popped
+    after: dict[tuple[int, Symbol], int] = {}  # the same for any of these states with this top
 
-    def __init__(self, moves: _HeadMoves) -> None:
-        self.moves = moves
-        self.returns: dict[_Node, int] = {}  # each head: the states in which its frame is popped
-        self.after: dict[tuple[int, Symbol], int] = {}  # the same for any of these states with this top
-
-    def heads_from(self, start: _Node) -> set[_Node]:
-        self.find(start)
-        while self.grow():
-            pass
-        return set(self.returns)
-
-    def find(self, head: _Node) -> None:
+    def find(head: _Node) -> None:
         """Add a head, with what follows it without a return."""
         unseen = [head]
         while unseen:
             head = unseen.pop()
-            if head not in self.returns:
-                self.returns[head] = 0
-                for target, ((pops, pushed),) in self.moves.get((head[0], (head[1],)), ()):
+            if head not in returns:
+                returns[head] = 0
+                for target, ((pops, pushed),) in moves.get((head[0], (head[1],)), ()):
                     if pops and pushed is None:
-                        self.returns[head] |= 1 << target
+                        returns[head] |= 1 << target
                     else:
                         unseen.append((target, pushed or head[1]))
 
-    def grow(self) -> bool:
-        before = len(self.returns)
-        self.after.clear()
-        changed = False
-        # a round of post*: what can follow a move is what can follow the head that it makes
-        for head in reversed(list(self.returns)):  # what was found later returns first
-            old = self.returns[head]
-            self.returns[head] = old | self.returns_of(head)
-            changed |= self.returns[head] != old
-        return changed or len(self.returns) > before
-
-    def returns_of(self, head: _Node) -> int:
-        found = 0
-        for target, ((pops, pushed),) in self.moves.get((head[0], (head[1],)), ()):
-            later = (target, pushed or head[1])
-            if pushed is not None and not pops:
-                found |= self.returns_after(self.returns[later], head[1])
-            elif pushed is not None or not pops:
-                found |= self.returns[later]
-        return found
-
-    def returns_after(self, states: int, top: Symbol) -> int:
-        if (states, top) not in self.after:
+    def returns_after(states: int, top: Symbol) -> int:
+        if (states, top) not in after:
             found = 0
             for state in _bits(states):
-                self.find((state, top))
-                found |= self.returns[state, top]
-            self.after[states, top] = found
-        return self.after[states, top]
+                find((state, top))
+                found |= returns[state, top]
+            after[states, top] = found
+        return after[states, top]
+
+    find(start)
+    changed = True
+    while changed:
+        after.clear()
+        number, changed = len(returns), False
+        # a round of post*: what can follow a move is what can follow the head that it makes
+        for head in reversed(list(returns)):  # what was found later returns first
+            found = returns[head]
+            for target, ((pops, pushed),) in moves.get((head[0], (head[1],)), ()):
+                if pushed is not None and not pops:
+                    found |= returns_after(returns[target, pushed], head[1])
+                elif pushed is not None or not pops:
+                    found |= returns[target, pushed or head[1]]
+            changed |= found != returns[head]
+            returns[head] = found
+        changed |= len(returns) > number
+    return returns
 
 
 def _bits(mask: int) -> Iterator[int]:
