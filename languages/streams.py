@@ -270,10 +270,10 @@ class CountingStream(StreamTask):
                 return self._first if top == BOTTOM else self.alphabet[-1]
             return self.alphabet[-1] if state in before else None
 
-        return with_head_outputs(_repeated(self._blocks.automaton), following)
+        return with_head_outputs(_whole_pieces(self._blocks.automaton), following)
 
 
-def _repeated(pda: PushdownAutomaton) -> PushdownAutomaton:
+def _whole_pieces(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the automaton of any number of words of ``pda``, whose runs are on an empty stack at their ends alone."""
     start: dict[Key, Transition] = {
         (state, letter, (top,)): step
@@ -313,7 +313,7 @@ class Memorization(StreamTask):
         def following(state: State, top: Symbol) -> Symbol | None:
             return top if state in palindromes.accepting and top != BOTTOM else None
 
-        return with_head_outputs(_repeated(replace(palindromes, input_alphabet=self.alphabet)), following)
+        return with_head_outputs(_whole_pieces(replace(palindromes, input_alphabet=self.alphabet)), following)
 
 
 @dataclass(frozen=True)
