@@ -14,7 +14,7 @@ from itertools import count, islice, product
 
 from ..core.errors import AutomatonError, StacklensError
 from .compare import is_empty
-from .grammar import Grammar, Nonterminal, Rule
+from .grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 from .pda import PushdownAutomaton, State, Symbol, Transition
 from .rewriting import accepting_by_state, drop_end_marker, real_time_form
 from .summaries import trim
@@ -345,7 +345,9 @@ def _triple_rules(pda: PushdownAutomaton) -> Iterator[Rule]:
         if pda.accepts_at(state, cell == pda.bottom):
             yield _triple_name(state, cell), ()
         for symbol, step in moves[state, cell]:
-            yield from ((_triple_name(state, cell, end), (symbol, *parts)) for parts, end in after(cell, step))
+            for parts, end in after(cell, step):
+                right: tuple[GrammarSymbol, ...] = (symbol, *parts)
+                yield _triple_name(state, cell, end), right
 
 
 def _triple_name(state: State, cell: Symbol, end: State | None = None) -> Nonterminal:
