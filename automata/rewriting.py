@@ -375,7 +375,8 @@ def _shown_top(pda: PushdownAutomaton, lowest: Symbol | None = None) -> tuple[Pu
         raise AutomatonError(f"the top can be shown for one stack, this automaton has {pda.n_stacks}")
     pda = real_time_form(pda, "states that show the top need")
     tops = (pda.bottom, *pda.stack_alphabet)
-    name = unique({(state, top): f"({state}, {top})" for state in pda.states for top in tops})  # (a, b), c or a, (b, c)
+    form = "({}, {})" if lowest is None else "{} over {}"
+    name = unique({head: form.format(*head) for head in product(pda.states, tops)})  # (a, b), c or a, (b, c)
     names = {called: head for head, called in name.items()}
     accepting = frozenset(called for called, head in names.items() if pda.accepts_at(head[0], head[1] == pda.bottom))
     by_output = pda.acceptance == "output"
