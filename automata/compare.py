@@ -13,16 +13,13 @@ from ..core.errors import AutomatonError
 from ..core.validation import unique
 from .finite import FiniteAutomaton
 from .pda import EPSILON, NONE, Key, PushdownAutomaton, StackOp, State, Symbol, Transition
-from .rewriting import real_time_form
-from .summaries import Event, PushdownStep, ShortestRuns, cells_after, drop_sinks, shortest_runs
+from .rewriting import accepting_by_state, real_time_form
+from .summaries import Event, PushdownStep, ShortestRuns, drop_sinks, heads, shortest_runs
 
 BOUNDS = (1, 2, 4, 8)  # how far heights may be apart: each is tried where the one before does not suffice
 # derivations (see `shortest_runs`) in the first search, and in each one after it
 LIMIT, REMEDY_LIMIT = 2_000_000, 50_000
 FIRST_LOOK = 1_000  # derivations after which refuted pushes are withdrawn, where everything would be far more
-
-_ACCEPTED = "accepted"
-_EVERYTHING = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -195,61 +192,19 @@ def _first_event(runs: _Runs, kind: type[What]) -> What | None:
     return min(events, key=runs.lengths.__getitem__, default=None)
 
 
-# ---- Whether a word is accepted at all, and a shortest one ----
-
-
-class _EndControl(NamedTuple):
-    state: State
-    good: bool  # the last output accepts
-    ended: bool  # the end marker was read
-
-
 def is_empty(pda: PushdownAutomaton) -> bool:
-    """Return whether no word is accepted. Time is polynomial in the automaton; for errors see `shortest_member`.
+    """Return whether no word is accepted. Time is polynomial in the automaton. Raises AutomatonError: it has more than
+    one stack, for which the question is undecidable.
 
-    >>> from stacklens.automata.pda import NONE
     >>> is_empty(PushdownAutomaton(("p", "q"), ("a",), (), {("q", "a", ("⊥",)): Transition("p", (NONE,))}, "p", {"q"}))
     True
     """
-    return _ACCEPTED not in _accepting_runs(pda).lengths
-
-
-def shortest_member(pda: PushdownAutomaton) -> tuple[Symbol, ...] | None:
-    """Return a shortest word that is accepted, the same every time, or None where there is none.
-
-    With `rewriting.intersect` it answers whether there is an accepted word with some regular property, and with which
-    one. Raises AutomatonError: the automaton has more than one stack (then the question is undecidable), or the word is
-    too long to be written out: n stack symbols suffice to count to 2 to the n.
-
-    >>> from stacklens.automata.pda import POP, push
-    >>> rules = {("p", "a", (top,)): Transition("p", (push("A"),)) for top in ("⊥", "A")}
-    >>> rules |= {("p", "c", ("A",)): Transition("q", (POP,)), ("q", "b", ("A",)): Transition("q", (POP,))}
-    >>> shortest_member(PushdownAutomaton(("p", "q"), ("a", "b", "c"), ("A",), rules, "p", {"q"}))
-    ('a', 'c')
-    """
-    runs = _accepting_runs(pda)
-    return runs.word(_ACCEPTED) if _ACCEPTED in runs.lengths else None
-
-
-def _accepting_runs(pda: PushdownAutomaton) -> ShortestRuns[_EndControl, Symbol, str]:
     if pda.n_stacks != 1:
         raise AutomatonError(f"emptiness can be decided for one stack, this automaton has {pda.n_stacks}")
-    steps: dict[tuple[State, Symbol], list[tuple[Symbol, Transition]]] = {}
-    for (state, symbol, (top,)), step in pda.transitions.items():
-        steps.setdefault((state, top), []).append((symbol, step))
-    silent = {head for head, found in steps.items() if found[0][0] == EPSILON}
-
-    def moves(control: _EndControl, top: Symbol | None) -> Iterator[PushdownStep[_EndControl, Symbol] | Event[str]]:
-        head = control.state, top or pda.bottom
-        over = control.ended == (pda.end_marker is not None) and head not in silent
-        if over and pda.accepts_at(control.state, top is None, control.good):
-            yield Event(None, _ACCEPTED)
-        for symbol, step in steps.get(head, ()) if head in silent or not control.ended else ():
-            ends = control.ended or symbol == pda.end_marker
-            target = _EndControl(step.target, pda.accepts_output(step.output), ends)
-            yield PushdownStep(None if ends else symbol or None, target, cells_after(step.operations[0], top))
-
-    return shortest_runs(_EndControl(pda.initial, pda.accepts_output(pda.initial_output), False), moves, _EVERYTHING)
+    pda = accepting_by_state(pda)
+    silent = {(state, tops) for state, symbol, tops in pda.transitions if symbol == EPSILON}
+    ends = heads(pda).ending - silent  # at which a run rests
+    return not any(pda.accepts_at(state, tops == (pda.bottom,)) for state, tops in ends)
 
 
 # ---- Two one-stack automata run as one pushdown system over pairs of states and pairs of stack symbols ----

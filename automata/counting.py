@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import product
 from operator import mul
 from typing import NamedTuple
 
@@ -21,8 +22,7 @@ import numpy.typing as npt
 
 from ..core.errors import AutomatonError
 from ..core.validation import unique
-from .compiled import compile_tables
-from .pda import Configuration, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
+from .pda import NONE, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 from .rewriting import accepting_by_state, drop_end_marker, real_time_form
 from .summaries import trim
 
@@ -107,6 +107,7 @@ _Costs = npt.NDArray[np.float64]
 _LATER = 1e6  # what it costs to be accepted on a stack that is not empty: words that empty it say more of what it held
 _HERE = -1  # in place of a state to pop to: accepted while the cell is there
 _LONGEST = 100_000  # symbols of a completion
+_UNKNOWN = np.zeros(0), np.zeros(0, np.intp)  # costs and exits of one of several stacks
 
 
 @dataclass(eq=False)
@@ -149,30 +150,22 @@ class Completions:
             raise AutomatonError(f"completions need one stack, not {pda.n_stacks}, and acceptance by state or stack")
         self.states = {state: q for q, state in enumerate(pda.states)}
         self.symbols = {symbol: s for s, symbol in enumerate((pda.bottom, *pda.stack_alphabet))}
-        self.names = pda.states
-        tables = compile_tables(pda)
-        # the moves of each head, the end marker's left out
-        n_states, _, n_tops = tables.target.shape
-        self.moves: _Moves = {(q, s): [] for q in range(n_states) for s in range(n_tops)}
-        for q, x, s in np.argwhere(tables.target >= 0).tolist():
-            if x < len(pda.input_alphabet):
-                target, pop, push = tables.target[q, x, s], tables.pop[q, x, s, 0], tables.push[q, x, s, 0]
-                self.moves[q, s].append(_CompletionMove(pda.input_alphabet[x], int(target), bool(pop), int(push)))
-        # what it costs to end a word at a head, (Q, S): nothing on the empty stack, inf where it is rejected
-        state = np.repeat(np.arange(n_states, dtype=np.int32)[:, None], n_tops, 1)
-        empty = np.zeros(state.shape, np.bool_)
-        empty[:, 0] = True
-        read = np.ones_like(empty)
-        if tables.end is not None:
-            state = tables.target[:, tables.end]
-            empty &= tables.push[:, tables.end, :, 0] == 0
-            read = state >= 0
-        nothing = np.zeros_like(empty)
-        accepted = read & tables.accepts(np.maximum(state, 0), empty, nothing)
-        self.ends: _Costs = np.where(accepted, np.where(empty, 0.0, _LATER), np.inf)
+        self.moves: _Moves = {}
+        self.ends: _Costs = np.full((len(self.states), len(self.symbols)), np.inf)
+        for (state, q), (top, s) in product(self.states.items(), self.symbols.items()):
+            # the moves of each head, the end marker's left out
+            steps = ((letter, pda.transitions.get((state, letter, (top,)))) for letter in pda.input_alphabet)
+            self.moves[q, s] = [self._move(letter, step) for letter, step in steps if step is not None]
+            # what it costs to end a word there: nothing on the empty stack, inf where it is rejected
+            end: Transition | None = Transition(state, (NONE,))
+            if pda.end_marker is not None:
+                end = pda.transitions.get((state, pda.end_marker, (top,)))
+            empty = top == pda.bottom and end is not None and end.operations[0].push is None
+            if end is not None and pda.accepts_at(end.target, empty):
+                self.ends[q, s] = 0 if empty else _LATER
         self.stay, self.leave = _completion_costs(self.moves, self.ends)
         # no word is accepted: every beginning is one, and better on an empty stack
-        self.accepts_nothing = not np.isfinite(self.stay[tables.initial, 0])
+        self.accepts_nothing = not np.isfinite(self.stay[self.states[pda.initial], 0])
         if self.accepts_nothing:
             self.ends = np.full_like(self.ends, _LATER)
             self.ends[:, 0] = 0
@@ -180,6 +173,10 @@ class Completions:
         self.rise = _rise(self.moves, self.leave)
         self.empty = StackNode(0, 0, None, self.stay[:, 0], np.full(len(self.states), _HERE))
         self.path = cache(self._path)
+
+    def _move(self, letter: Symbol, step: Transition) -> _CompletionMove:
+        (done,) = step.operations
+        return _CompletionMove(letter, self.states[step.target], done.pop, self.symbols[done.push] if done.push else 0)
 
     def pile(self, symbol: Symbol, below: StackNode) -> StackNode:
         """Return ``below`` with a cell more, the same object every time."""
@@ -255,10 +252,10 @@ _Word = tuple[Symbol, ...]
 
 
 class Point(NamedTuple):
-    """Where a walk is: the state, and the stacks (one as a pile, several as a configuration holds them)."""
+    """Where a walk is: the state, and the stacks as piles."""
 
     state: State
-    stacks: StackNode | tuple[_Word, ...]
+    stacks: tuple[StackNode, ...]
 
 
 class Option(NamedTuple):
@@ -278,45 +275,42 @@ class Driver:
         pda = real_time_form(pda, "words that an automaton suggests need")
         self.pda = accepting_by_state(pda) if pda.n_stacks == 1 else pda
         self.ways = Completions(self.pda) if pda.n_stacks == 1 else None
-        stacks = self.pda.start.stacks if self.ways is None else self.ways.empty
-        self.start = Point(self.pda.initial, stacks)
+        self.symbols = (self.pda.bottom, *self.pda.stack_alphabet)
+        self.start = Point(
+            self.pda.initial, (self.ways.empty if self.ways else StackNode(0, 0, None, *_UNKNOWN),) * pda.n_stacks
+        )
         self.known: dict[Point, list[Option]] = {}
 
     def height(self, point: Point) -> int:
         """Return how many cells lie on the stacks."""
-        return point.stacks.height if isinstance(point.stacks, StackNode) else sum(map(len, point.stacks))
+        return sum(pile.height for pile in point.stacks)
 
     def tops(self, point: Point) -> Tops:
         """Return the tops of the stacks."""
-        if isinstance(point.stacks, StackNode):
-            return ((self.pda.bottom, *self.pda.stack_alphabet)[point.stacks.symbol],)
-        return Configuration(point.state, point.stacks).tops(self.pda.bottom)
+        return tuple([self.symbols[pile.symbol] for pile in point.stacks])  # quicker than of a generator
 
     def reach(self, point: Point) -> float:
         """Return how high the stack can get from ``point`` without a pop of its top cell; inf if that is not known."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return math.inf
-        return self.ways.reach(point.state, point.stacks)
+        return math.inf if self.ways is None else self.ways.reach(point.state, point.stacks[0])
 
     def step(self, point: Point, letter: Symbol) -> Option | None:
         """Return the transition on ``letter``, None where there is none."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            assert not isinstance(point.stacks, StackNode)
-            here = Configuration(point.state, point.stacks)
-            after = self.pda.step(here, letter)
-            key = point.state, letter, here.tops(self.pda.bottom)
-            return None if after is None else Option(letter, key, Point(after.state, after.stacks))
-        pile = point.stacks
         key = point.state, letter, self.tops(point)
         move = self.pda.transitions.get(key)
         if move is None:
             return None
-        (operation,) = move.operations
-        if operation.pop and pile.below is not None:
-            pile = pile.below
-        if operation.push is not None:
-            pile = self.ways.pile(operation.push, pile)
-        return Option(letter, key, Point(move.target, pile))
+        stacks = []
+        for pile, operation in zip(point.stacks, move.operations, strict=True):
+            if operation.pop and pile.below is not None:
+                pile = pile.below
+            stacks.append(pile if operation.push is None else self._laid(operation.push, pile))
+        return Option(letter, key, Point(move.target, tuple(stacks)))
+
+    def _laid(self, symbol: Symbol, pile: StackNode) -> StackNode:
+        if self.ways is not None:
+            return self.ways.pile(symbol, pile)
+        number = self.symbols.index(symbol)
+        return pile.above.setdefault(number, StackNode(number, pile.height + 1, pile, *_UNKNOWN))
 
     def walk(self, point: Point, word: _Word) -> Point | None:
         """Return where ``word`` leads from ``point``, None where it cannot be read."""
@@ -329,9 +323,7 @@ class Driver:
 
     def live(self, point: Point) -> bool:
         """Return whether a word can be ended from ``point``."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return True
-        return math.isfinite(self.ways.cost(point.state, point.stacks))
+        return self.ways is None or math.isfinite(self.ways.cost(point.state, point.stacks[0]))
 
     def options(self, point: Point) -> list[Option]:
         """Return the transitions after which a word can still be ended."""
@@ -342,9 +334,8 @@ class Driver:
 
     def ending(self, point: Point) -> _Word:
         """Return a shortest way to end a word, () where none is known."""
-        if self.ways is None or not isinstance(point.stacks, StackNode):
-            return ()
-        return self.ways.word(point.state, point.stacks) or ()
+        known = None if self.ways is None else self.ways.word(point.state, point.stacks[0])
+        return known or ()
 
     def probes(self, word: _Word, point: Point, letters: int | None = None) -> Iterator[_Word]:
         """Yield, for every input at ``point``, words that read it after ``word``, and end. A letter without a

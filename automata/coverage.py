@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .counting import Driver, Option, Point, StackNode
-from .pda import Configuration, Key, PushdownAutomaton, State, Symbol, Tops, Transition
+from .counting import Driver, Option, Point
+from .pda import Key, PushdownAutomaton, State, Symbol, Tops, Transition
 from .summaries import Event, PushdownStep, cells_after, shortest_runs
 
 # ---- Words that an automaton itself suggests: it knows where its transitions are and how deep its stack can get.
@@ -159,7 +159,7 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     driver = Driver(pda)
     words: dict[_Word, None] = {}
     probed: set[tuple[State, Tops]] = set()
-    for beginning in _pair_beginnings(driver.pda):
+    for beginning in _pair_beginnings(driver):
         point = driver.walk(driver.start, beginning)
         assert point is not None, "the word was found on a run"
         if rejected or driver.live(point):
@@ -171,11 +171,12 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     return sorted(words, key=len)
 
 
-def _pair_beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
+def _pair_beginnings(driver: Driver) -> Iterator[_Word]:
     """Yield the empty word, and a shortest word to the end of every pair of transitions (and of every first one)."""
     yield ()
+    pda = driver.pda
     if pda.n_stacks > 1:
-        yield from _met_pairs(pda)
+        yield from _met_pairs(driver)
         return
     steps: dict[tuple[State, Symbol], list[tuple[Key, Transition]]] = {}
     for key, step in pda.transitions.items():
@@ -195,23 +196,19 @@ def _pair_beginnings(pda: PushdownAutomaton) -> Iterator[_Word]:
             yield runs.word(pair)
 
 
-def _met_pairs(pda: PushdownAutomaton) -> Iterator[_Word]:
+def _met_pairs(driver: Driver) -> Iterator[_Word]:
     """Yield the words to the pairs that a search over configurations meets, nearest first."""
     seen: set[tuple[Key | None, Key]] = set()
-    queue: list[tuple[Configuration, Key | None, _Word]] = [(pda.start, None, ())]
-    known: set[tuple[State, tuple[_Word, ...], Key | None]] = set()
+    queue: list[tuple[Point, Key | None, _Word]] = [(driver.start, None, ())]
+    known: set[tuple[Point, Key]] = set()
     for here, last, word in queue:  # the list grows while it is walked
-        for letter in pda.input_alphabet:
-            after = pda.step(here, letter)
-            if after is None:
-                continue
-            key = here.state, letter, here.tops(pda.bottom)
+        for letter, key, after in driver.options(here):
             longer = (*word, letter)
             if (last, key) not in seen:
                 seen.add((last, key))
                 yield longer
-            if len(queue) < _CONFIGURATIONS and (after.state, after.stacks, key) not in known:
-                known.add((after.state, after.stacks, key))
+            if len(queue) < _CONFIGURATIONS and (after, key) not in known:
+                known.add((after, key))
                 queue.append((after, key, longer))
 
 
@@ -411,8 +408,7 @@ def _met_configurations(driver: Driver) -> Iterator[_Word]:
 
 
 def _heights(point: Point) -> tuple[int, ...]:
-    stacks = point.stacks
-    return (stacks.height,) if isinstance(stacks, StackNode) else tuple(map(len, stacks))
+    return tuple(pile.height for pile in point.stacks)
 
 
 def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:

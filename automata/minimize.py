@@ -23,20 +23,17 @@ from .summaries import ReachableHeads, drop_sinks, heads, trim
 
 Column = tuple[Symbol, Tops]  # a letter and the tops with which it is read
 Label = tuple[tuple[StackOp, ...], Output] | None  # the operations and the output; None: reject
-TableCell = tuple[Label, int]  # and the next state
+TableCell = tuple[Label, int]  # and the next state, -1 for none
+Row = dict[Column, TableCell]
+Table = Sequence[Row]  # all that is known of each state
 REJECT: TableCell = (None, -1)
+# A state that decides about some word has a cell that says whether it accepts; no letter is read with no tops.
+VERDICT: Column = ("", ())
+VERDICTS: dict[bool, TableCell] = {accepts: (((), str(accepts)), -1) for accepts in (False, True)}
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class StateTable:
-    """All that is known of each state: a row of cells, and whether it accepts (None: it decides about no word)."""
-
-    rows: Sequence[Mapping[Column, TableCell]]
-    accepting: Sequence[bool | None]
-
-
-def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tuple[list[int], dict[Symbol, Symbol]]:
+def coarsest_partition(table: Table, symbols: Sequence[Symbol] = ()) -> tuple[list[int], dict[Symbol, Symbol]]:
     """Return a class for each state, and for each stack symbol the first of ``symbols`` that does the same.
 
     The coarsest partition such that two states of a class do the same with each letter and tops, two symbols of a class
@@ -45,23 +42,22 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
     section 3.6, where (letter, top, operation) counts as one letter of a finite automaton; unspecified cells are one
     more value here. A round is a numpy pass over the whole table.
 
-    >>> coarsest_partition(StateTable([{}, {}, {("a", ("x",)): REJECT}], [True, True, True]), ["x", "y"])
+    >>> coarsest_partition([{}, {}, {("a", ("x",)): REJECT}], ["x", "y"])
     ([0, 0, 1], {'x': 'x', 'y': 'y'})
     """
     cells = arrays(table)
     places = _symbol_places(cells.columns, symbols)
-    states, alike = _row_numbers(cells.accepting[:, None]), dict.fromkeys(symbols, 0)
+    states, alike = np.zeros(len(table), dtype=np.int64), dict.fromkeys(symbols, 0)
+
+    def seen(pushed: Symbol | None) -> object:
+        return pushed and alike.get(pushed, pushed)
+
     sizes = (-1, -1)
     while sizes != (sizes := (int(states.max()), len(set(alike.values())))):
         check_time()
-        # labels are the same where the symbols that they push are alike; -1, at the end, stands for no label
-        classes: dict[object, int] = {}
-        renamed = (
-            label and ([(op.pop, op.push and alike.get(op.push, op.push)) for op in label[0]], label[1])
-            for label in cells.labels
-        )
-        kinds = [classes.setdefault(repr(label), len(classes)) for label in renamed]
-        done = np.array([*kinds, -1], dtype=np.int64)[cells.numbers]
+        # labels are the same where the symbols that they push are alike
+        kinds = _label_numbers(cells.labels, seen)
+        done = kinds[cells.numbers]
         following = np.append(states, -1)[cells.targets]  # -1, no target, points at the last
         # states that do the same, and lead to states of a class
         states = _row_numbers(np.column_stack([states, done, following]))
@@ -75,24 +71,29 @@ def coarsest_partition(table: StateTable, symbols: Sequence[Symbol] = ()) -> tup
     return states.tolist(), {symbol: first.setdefault(number, symbol) for symbol, number in alike.items()}
 
 
-def unlike_symbols(table: StateTable, symbols: Sequence[Symbol]) -> NDArray[np.bool_]:
+def unlike_symbols(table: Table, symbols: Sequence[Symbol]) -> NDArray[np.bool_]:
     """Return (symbols, symbols): whether some state does one thing with one symbol in sight, and another with another.
     Which symbols are pushed does not count, as two of these may become one: two that are not unlike may still differ.
     """
     if len(symbols) < 2:
         return np.zeros((len(symbols), len(symbols)), dtype=bool)
     cells = arrays(table)
-    classes: dict[object, int] = {}
-    kinds = [
-        classes.setdefault(repr(label and ([(op.pop, op.push is None) for op in label[0]], label[1])), len(classes))
-        for label in cells.labels
-    ]
-    shown = np.pad(np.array([*kinds, -1])[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
+    kinds = _label_numbers(cells.labels, lambda pushed: pushed is None)
+    shown = np.pad(kinds[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
     rows = shown[:, _symbol_places(cells.columns, symbols)].transpose(1, 0, 2).reshape(len(symbols), -1)
     unlike = np.zeros((len(symbols), len(symbols)), dtype=bool)
     for number, row in enumerate(rows):
         unlike[number] = ((rows != row) & (rows >= 0) & (row >= 0)).any(1)
     return unlike
+
+
+def _label_numbers(labels: Sequence[Label], seen: Callable[[Symbol | None], object]) -> Integers:
+    """Return a number for each label, and -1 for none at the end: the same where the same is done, as far as what is
+    ``seen`` of pushed symbols.
+    """
+    numbers: dict[object, int] = {}
+    shown = (label and ([(op.pop, seen(op.push)) for op in label[0]], label[1]) for label in labels)
+    return np.array([*(numbers.setdefault(repr(label), len(numbers)) for label in shown), -1], dtype=np.int64)
 
 
 def _symbol_places(columns: Sequence[Column], symbols: Sequence[Symbol]) -> Integers:
@@ -115,25 +116,23 @@ def _symbol_places(columns: Sequence[Column], symbols: Sequence[Symbol]) -> Inte
 class Arrays:
     """A table as arrays: each cell the number of its label and its target; -1 where it is unspecified."""
 
-    accepting: Integers  # (states,)
     numbers: Integers  # (states, columns)
     targets: Integers  # (states, columns); -1 after a rejection too
     columns: list[Column]
     labels: list[Label]
 
 
-def arrays(table: StateTable) -> Arrays:
+def arrays(table: Table) -> Arrays:
     """Return the table as arrays."""
-    columns = {column: i for i, column in enumerate(dict.fromkeys(column for row in table.rows for column in row))}
+    columns = {column: i for i, column in enumerate(dict.fromkeys(column for row in table for column in row))}
     labels: dict[Label, int] = {}
-    numbers = np.full((len(table.rows), len(columns)), -1, dtype=np.int64)
-    targets = np.full((len(table.rows), len(columns)), -1, dtype=np.int64)
-    for state, row in enumerate(table.rows):
+    numbers = np.full((len(table), len(columns)), -1, dtype=np.int64)
+    targets = np.full((len(table), len(columns)), -1, dtype=np.int64)
+    for state, row in enumerate(table):
         for column, (label, target) in row.items():
             numbers[state, columns[column]] = labels.setdefault(label, len(labels))
             targets[state, columns[column]] = target
-    accepting = np.array([-1 if accepts is None else accepts for accepts in table.accepting], dtype=np.int64)
-    return Arrays(accepting, numbers, targets, list(columns), list(labels))
+    return Arrays(numbers, targets, list(columns), list(labels))
 
 
 def _row_numbers(rows: Integers) -> Integers:
@@ -150,20 +149,18 @@ def _row_numbers(rows: Integers) -> Integers:
     return numbers
 
 
-def quotient(table: StateTable, classes: Sequence[int], renamed: Mapping[Symbol, Symbol]) -> StateTable:
+def quotient(table: Table, classes: Sequence[int], renamed: Mapping[Symbol, Symbol]) -> Table:
     """Return the table of the classes (numbered from 0), with the stack symbols ``renamed``. A class does whatever one
     of its members is known to do; the caller has made sure that no two of them differ.
     """
-    rows: list[dict[Column, TableCell]] = [{} for _ in range(max(classes) + 1)]
-    accepting: list[bool | None] = [None] * len(rows)
-    for number, row, accepts in zip(classes, table.rows, table.accepting, strict=True):
-        accepting[number] = accepts if accepting[number] is None else accepting[number]
+    rows: list[Row] = [{} for _ in range(max(classes) + 1)]
+    for number, row in zip(classes, table, strict=True):
         for column, (label, target) in rename_row(row, renamed):
-            rows[number][column] = label, classes[target] if label is not None else -1
-    return StateTable(rows, accepting)
+            rows[number][column] = label, classes[target] if target >= 0 else -1
+    return rows
 
 
-def rename_row(row: Mapping[Column, TableCell], renamed: Mapping[Symbol, Symbol]) -> list[tuple[Column, TableCell]]:
+def rename_row(row: Row, renamed: Mapping[Symbol, Symbol]) -> list[tuple[Column, TableCell]]:
     """Return the cells of a row with its stack symbols renamed; a column may come twice then."""
     if not renamed:
         return list(row.items())
@@ -179,22 +176,22 @@ def rename_row(row: Mapping[Column, TableCell], renamed: Mapping[Symbol, Symbol]
 # ---- Minimisation ----
 
 Sink = Literal["drop", "keep", "as it is"]
-_Merge = Callable[[StateTable, Sequence[Symbol]], tuple[list[int], dict[Symbol, Symbol]] | None]
+_Merge = Callable[[Table, Sequence[Symbol]], tuple[list[int], dict[Symbol, Symbol]] | None]
 FOLDING_LIMIT = 400  # states; compatible merging tries pairs, and pairs of more states than this take long
 
 
-def merge_states(table: StateTable) -> list[int]:
+def merge_states(table: Table) -> list[int]:
     """Return a class for each state, numbered by first member: each joins the first that it is compatible with. The
     number of trials grows with the square of the number of states, less the pairs that some word tells apart.
 
-    >>> merge_states(StateTable([{("a", ("⊥",)): (None, -1)}, {("b", ("⊥",)): (None, -1)}], [None, True]))
+    >>> merge_states([{("a", ("⊥",)): REJECT}, {("b", ("⊥",)): REJECT, VERDICT: VERDICTS[True]}])
     [0, 0]
     """
     # (states, states): whether some sequence of specified cells ends in a conflict between the two
     cells = arrays(table)
-    apart = np.zeros((len(table.rows), len(table.rows)), dtype=bool)
-    # apart at once, by acceptance or by what a cell does
-    for column in (cells.accepting, *cells.numbers.T):
+    apart = np.zeros((len(table), len(table)), dtype=bool)
+    # apart at once, by what a cell does
+    for column in cells.numbers.T:
         apart |= (column[:, None] != column) & (column[:, None] >= 0) & (column >= 0)
     before = -1
     # or by a letter that leads them to states that are
@@ -204,7 +201,7 @@ def merge_states(table: StateTable) -> list[int]:
             known = np.flatnonzero(column >= 0)
             apart[np.ix_(known, known)] |= apart[np.ix_(column[known], column[known])]
     folding, candidates = _Folding(table), ~apart
-    for state in range(len(table.rows)):
+    for state in range(len(table)):
         for earlier in np.flatnonzero(candidates[state, :state]).tolist():
             if folding.parent[state] != state:
                 break
@@ -213,7 +210,7 @@ def merge_states(table: StateTable) -> list[int]:
     return folding.classes()
 
 
-def merge_symbols(table: StateTable, symbols: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]] | None:
+def merge_symbols(table: Table, symbols: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]] | None:
     """Return the classes of states that making two stack symbols one forces, and ``{gone: kept}``, for the first two.
     Two symbols can be one when, with one renamed to the other everywhere, every state's cells agree or can be made to
     agree by merging the states that they lead to. None where no two can.
@@ -222,7 +219,7 @@ def merge_symbols(table: StateTable, symbols: Sequence[Symbol]) -> tuple[list[in
     for j, gone in enumerate(symbols):
         for i in np.flatnonzero(~apart[j, :j]).tolist():
             kept = symbols[i]
-            folding = _Folding(StateTable([{}] * len(table.rows), table.accepting))
+            folding = _Folding([{}] * len(table))
             if folding.load(table, {gone: kept}):
                 return folding.classes(), {gone: kept}
     return None
@@ -231,12 +228,11 @@ def merge_symbols(table: StateTable, symbols: Sequence[Symbol]) -> tuple[list[in
 class _Folding:
     """A partition of states with the union of its members' cells, which can be taken back step by step."""
 
-    def __init__(self, table: StateTable) -> None:
-        self.rows = [dict(row) for row in table.rows]
-        self.accepting = list(table.accepting)
+    def __init__(self, table: Table) -> None:
+        self.rows = [dict(row) for row in table]
         self.parent = list(range(len(self.rows)))
         self.forced: list[tuple[int, int]] = []  # pairs that determinism makes one
-        self.trail: list[tuple[int, Column | None]] = []  # (state, cell that it got); None: its acceptance was set
+        self.trail: list[tuple[int, Column]] = []  # (state, cell that it got)
         self.joined: list[int] = []
 
     def find(self, state: int) -> int:
@@ -248,9 +244,9 @@ class _Folding:
         numbers: dict[int, int] = {}
         return [numbers.setdefault(self.find(state), len(numbers)) for state in range(len(self.parent))]
 
-    def load(self, table: StateTable, renamed: Mapping[Symbol, Symbol]) -> bool:
+    def load(self, table: Table, renamed: Mapping[Symbol, Symbol]) -> bool:
         """Return whether the renamed rows contradict nothing; if they do, this folding is of no more use."""
-        for state, row in enumerate(table.rows):
+        for state, row in enumerate(table):
             if not all(self.put(state, column, cell) for column, cell in rename_row(row, renamed)):
                 return False
         return self.close()
@@ -263,10 +259,7 @@ class _Folding:
         for state in reversed(self.joined):
             self.parent[state] = state
         for state, column in reversed(self.trail):
-            if column is None:
-                self.accepting[state] = None
-            else:
-                del self.rows[state][column]
+            del self.rows[state][column]
         return False
 
     def close(self) -> bool:
@@ -280,16 +273,7 @@ class _Folding:
     def join(self, a: int, b: int) -> bool:
         self.parent[b] = a
         self.joined.append(b)
-        return self.accept(a, self.accepting[b]) and all(self.put(a, *item) for item in self.rows[b].items())
-
-    def accept(self, state: int, accepts: bool | None) -> bool:
-        if accepts is None or self.accepting[state] == accepts:
-            return True
-        if self.accepting[state] is not None:
-            return False
-        self.accepting[state] = accepts
-        self.trail.append((state, None))
-        return True
+        return all(self.put(a, *item) for item in self.rows[b].items())
 
     def put(self, state: int, column: Column, cell: TableCell) -> bool:
         """Add a cell to a row; where there is one, both must do the same, and their next states become one."""
@@ -388,7 +372,7 @@ def _merged_automaton(used: PushdownAutomaton) -> Minimization:
     order = _breadth_first(table, used, start)
     table, classes, symbols = _merge(quotient(table, order, {}), used.stack_alphabet)
     place = _breadth_first(table, used, classes[order[start]])
-    names = [f"q{i}" for i in range(len(table.rows))]
+    names = [f"q{i}" for i in range(len(table))]
     merged = _automaton_of_table(used, quotient(table, place, {}), names, "q0", symbols)
     states = {state: names[place[classes[order[i]]]] for i, state in enumerate(used.states)}
     return Minimization(merged, states, symbols)
@@ -406,57 +390,53 @@ def merge_same_rules(pda: PushdownAutomaton) -> Minimization:
     Source: Sun et al. 1993, section 3.6, where states that make the same moves are grouped.
     """
     number = {state: i for i, state in enumerate(pda.states)}
-    rows: list[dict[Column, TableCell]] = [{} for _ in pda.states]
+    table: list[Row] = [{VERDICT: VERDICTS[state in pda.accepting]} for state in pda.states]
     for (state, letter, tops), step in pda.transitions.items():
-        rows[number[state]][letter, tops] = (step.operations, step.output), number[step.target]
-    table = StateTable(rows, [state in pda.accepting for state in pda.states])
+        table[number[state]][letter, tops] = (step.operations, step.output), number[step.target]
     classes, symbols = coarsest_partition(table, pda.stack_alphabet)
     names: dict[int, State] = {}
     states = {state: names.setdefault(i, state) for state, i in zip(pda.states, classes, strict=True)}
-    table = quotient(table, classes, symbols)
-    return Minimization(
-        _automaton_of_table(pda, table, list(names.values()), states[pda.initial], symbols), states, symbols
-    )
+    small = quotient(table, classes, symbols)
+    merged = _automaton_of_table(pda, small, list(names.values()), states[pda.initial], symbols)
+    return Minimization(merged, states, symbols)
 
 
-def _table(pda: PushdownAutomaton, found: ReachableHeads) -> StateTable:
+def _table(pda: PushdownAutomaton, found: ReachableHeads) -> Table:
     number = {state: i for i, state in enumerate(pda.states)}
-    rows: list[dict[Column, TableCell]] = [{} for _ in pda.states]
+    rows: list[Row] = [{} for _ in pda.states]
     for state, tops in sorted(found.reading):
         for letter in pda.letters:
             step = pda.transitions.get((state, letter, tops))
             cell = REJECT if step is None else ((step.operations, step.output), number[step.target])
             rows[number[state]][letter, tops] = cell
     # Being accepting decides about some word only where words end, with "both" on empty stacks.
-    deciding = {
-        state
-        for state, tops in found.ending
-        if pda.acceptance == "final state" or (pda.acceptance == "both" and set(tops) == {pda.bottom})
-    }
-    return StateTable(rows, [state in pda.accepting if state in deciding else None for state in pda.states])
+    for state, tops in found.ending:
+        if pda.acceptance == "final state" or (pda.acceptance == "both" and set(tops) == {pda.bottom}):
+            rows[number[state]][VERDICT] = VERDICTS[state in pda.accepting]
+    return rows
 
 
-def _breadth_first(table: StateTable, pda: PushdownAutomaton, start: int) -> list[int]:
+def _breadth_first(table: Table, pda: PushdownAutomaton, start: int) -> list[int]:
     """Return the place of each state in breadth-first order, cells taken in the order of the automaton's alphabets."""
     letters = {letter: i for i, letter in enumerate(pda.letters)}
     tops = {top: i for i, top in enumerate((pda.bottom, *pda.stack_alphabet))}
     place = {start: 0}
     for state in (queue := [start]):  # the list grows while it is walked
-        row = table.rows[state]
-        for column in sorted(row, key=lambda column: (letters[column[0]], [tops[top] for top in column[1]])):
-            target = row[column][1]
-            if target >= 0 and target not in place:
+        leading = [column for column, (_, target) in table[state].items() if target >= 0]
+        for column in sorted(leading, key=lambda column: (letters[column[0]], [tops[top] for top in column[1]])):
+            target = table[state][column][1]
+            if target not in place:
                 place[target] = len(place)
                 queue.append(target)
-    return [place[state] for state in range(len(table.rows))]
+    return [place[state] for state in range(len(table))]
 
 
-def _merge(table: StateTable, alphabet: Iterable[Symbol]) -> tuple[StateTable, list[int], dict[Symbol, Symbol]]:
+def _merge(table: Table, alphabet: Iterable[Symbol]) -> tuple[Table, list[int], dict[Symbol, Symbol]]:
     """Return the merged table, the class of each state, and the name of each stack symbol."""
-    classes = list(range(len(table.rows)))
+    classes = list(range(len(table)))
     symbols = {symbol: symbol for symbol in alphabet}
     fold: _Merge = lambda table, _: (  # noqa: E731
-        merge_states(table) if len(table.rows) <= FOLDING_LIMIT else list(range(len(table.rows))),
+        merge_states(table) if len(table) <= FOLDING_LIMIT else list(range(len(table))),
         {},
     )
     merges: tuple[_Merge, ...] = (coarsest_partition, fold, merge_symbols)
@@ -470,13 +450,14 @@ def _merge(table: StateTable, alphabet: Iterable[Symbol]) -> tuple[StateTable, l
 
 
 def _automaton_of_table(
-    pda: PushdownAutomaton, table: StateTable, names: Sequence[State], initial: State, symbols: Mapping[Symbol, Symbol]
+    pda: PushdownAutomaton, table: Table, names: Sequence[State], initial: State, symbols: Mapping[Symbol, Symbol]
 ) -> PushdownAutomaton:
     """Return the automaton of a table, with what tables do not hold taken from ``pda``."""
     transitions: dict[Key, Transition] = {}
-    for state, row in zip(names, table.rows, strict=True):
+    for state, row in zip(names, table, strict=True):
         for (letter, tops), (label, target) in row.items():
-            if label is not None:
+            if target >= 0:
+                assert label is not None
                 transitions[state, letter, tops] = Transition(names[target], *label)
     return replace(
         pda,
@@ -484,7 +465,7 @@ def _automaton_of_table(
         stack_alphabet=tuple(dict.fromkeys(symbols.values())),
         transitions=transitions,
         initial=initial,
-        accepting=frozenset(name for name, accepts in zip(names, table.accepting, strict=True) if accepts),
+        accepting=frozenset(name for name, row in zip(names, table, strict=True) if row.get(VERDICT) == VERDICTS[True]),
     )
 
 

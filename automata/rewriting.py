@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -308,6 +309,17 @@ def with_visible_top(pda: PushdownAutomaton) -> PushdownAutomaton:
     return _shown_top(pda)[0]
 
 
+def top_in_state(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return an automaton on one stack as one with its top in its state, and on its stack what lies below, the bottom
+    too: that is a cell like others there. It does the same at every step; errors as in :func:`with_visible_top`.
+
+    >>> from stacklens.languages.classic import Dyck
+    >>> top_in_state(Dyck(1).automaton).stack_alphabet
+    ('(', "⊥'")
+    """
+    return _shown_top(pda, fresh(f"{pda.bottom}'", pda.stack_alphabet))[0]
+
+
 def with_head_outputs(pda: PushdownAutomaton, output: Callable[[State, Symbol], Output]) -> PushdownAutomaton:
     """Return the automaton that after every symbol outputs ``output(state, top)`` of where it is then. Its
     ``initial_output`` is that of the first head. Errors and the rest as in :func:`with_visible_top`.
@@ -346,36 +358,46 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
             f'predictor_of needs acceptance by state or stack and no end marker, not "{pda.acceptance}"{marker}'
         )
 
-    def following(state: State, top: Symbol) -> Output:
-        symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
-        return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols
-
-    return with_head_outputs(pda, following)
+    return with_head_outputs(pda, partial(next_symbols, pda, end))
 
 
-def _shown_top(pda: PushdownAutomaton) -> tuple[PushdownAutomaton, _Names]:
+def next_symbols(pda: PushdownAutomaton, end: Symbol | None, state: State, top: Symbol) -> tuple[Symbol, ...]:
+    """Return the symbols with a transition at a head, and ``end``, if any, where a word may end; see `predictor_of`."""
+    symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
+    return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols
+
+
+def _shown_top(pda: PushdownAutomaton, lowest: Symbol | None = None) -> tuple[PushdownAutomaton, _Names]:
+    """Return the automaton that shows its top, and its states by name; ``lowest`` is the cell under all others, if it
+    has one.
+    """
     if pda.n_stacks != 1:
         raise AutomatonError(f"the top can be shown for one stack, this automaton has {pda.n_stacks}")
     pda = real_time_form(pda, "states that show the top need")
     tops = (pda.bottom, *pda.stack_alphabet)
-    name = unique({(state, top): f"({state}, {top})" for state in pda.states for top in tops})  # (a, b), c or a, (b, c)
+    form = "({}, {})" if lowest is None else "{} over {}"
+    name = unique({head: form.format(*head) for head in product(pda.states, tops)})  # (a, b), c or a, (b, c)
     names = {called: head for head, called in name.items()}
     accepting = frozenset(called for called, head in names.items() if pda.accepts_at(head[0], head[1] == pda.bottom))
     by_output = pda.acceptance == "output"
     steps: dict[Key, Transition] = {}
     for (state, symbol, (top,)), step in pda.transitions.items():
         (operation,) = step.operations
-        for below in tops if top != pda.bottom else (pda.bottom,):  # nothing lies below the bottom
+        cell = lowest if top == pda.bottom else top  # as which the top lies on the stack once it is covered
+        under = tops if lowest is None else (*pda.stack_alphabet, lowest)
+        for below in under if top != pda.bottom else (pda.bottom,):  # nothing lies below the bottom
             # The new top, and the operation on the stack of what lies below it.
             shown, deeper = top, NONE
             if operation.push is not None:
-                shown, deeper = operation.push, NONE if operation.pop or top == pda.bottom else push(top)
+                shown, deeper = operation.push, NONE if operation.pop or cell is None else push(cell)
             elif operation.pop:
-                shown, deeper = below, NONE if below == pda.bottom else POP
+                shown = pda.bottom if below == lowest else below
+                deeper = NONE if below == pda.bottom else POP
             steps[name[state, top], symbol, (below,)] = Transition(name[step.target, shown], (deeper,), step.output)
     visible = replace(
         pda,
         states=tuple(names),
+        stack_alphabet=pda.stack_alphabet if lowest is None else (*pda.stack_alphabet, lowest),
         initial=name[pda.initial, pda.bottom],
         transitions=steps,
         accepting=frozenset() if by_output else accepting,
@@ -470,11 +492,10 @@ def intersect(pda: PushdownAutomaton, dfa: FiniteAutomaton | DFA) -> PushdownAut
     saying whether the last output accepts. Only pairs are kept that the graph of states leads to; a symbol that ``dfa``
     does not know rejects. Raises AutomatonError: two pairs of states have the same name.
 
-    >>> from stacklens.automata.compare import shortest_member
     >>> from stacklens.languages.classic import Dyck
     >>> steps = {("0", "("): "1", ("1", "("): "2", ("2", "("): "2", ("2", ")"): "2"}  # begins with two that open
     >>> deep = FiniteAutomaton(("0", "1", "2"), ("(", ")"), steps, "0", frozenset("2"))
-    >>> shortest_member(intersect(Dyck(1).automaton, deep))
+    >>> next(intersect(Dyck(1).automaton, deep).words(4))
     ('(', '(', ')', ')')
     """
     dfa = finite_form(dfa)

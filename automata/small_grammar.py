@@ -15,7 +15,7 @@ from itertools import count, islice, product
 from ..core.errors import AutomatonError, StacklensError
 from .compare import is_empty
 from .grammar import Grammar, GrammarSymbol, Nonterminal, Rule
-from .pda import PushdownAutomaton, StackOp, State, Symbol, Transition
+from .pda import PushdownAutomaton, State, Symbol, Transition
 from .rewriting import accepting_by_state, drop_end_marker, real_time_form
 from .summaries import trim
 
@@ -264,7 +264,6 @@ def _with_plain_names(rules: _Rules, alphabet: tuple[Symbol, ...]) -> Grammar:
 # the end of an accepted word, with the cell still there. As the automaton is deterministic, the grammar is unambiguous.
 
 _TripleHead = tuple[State, Symbol]
-_Returns = dict[_TripleHead, dict[State, None]]
 _MOST_TRIPLES, _MOST_WAYS = 100_000, 2_000_000  # of a grammar, and looked at on the way to it
 _TOO_LARGE = f"the language's grammar has more than {_MOST_TRIPLES:,} rules: give a smaller automaton"
 
@@ -283,7 +282,7 @@ def grammar_of(pda: PushdownAutomaton) -> Grammar:
     plain = drop_end_marker(real_time_form(pda, "a grammar needs"))
     if plain is None:
         raise AutomatonError("what the end marker accepts depends on more than state and top: give it without a marker")
-    rules = tuple(islice(_Triples(trim(plain)).rules(), _MOST_TRIPLES + 1))
+    rules = tuple(islice(_triple_rules(trim(plain)), _MOST_TRIPLES + 1))
     if len(rules) > _MOST_TRIPLES:
         raise AutomatonError(_TOO_LARGE)
     return Grammar(rules, _triple_name(pda.initial, pda.bottom), pda.input_alphabet)
@@ -309,56 +308,46 @@ def readable_grammar(pda: PushdownAutomaton) -> Grammar:
     return small_grammar(grammar_of(accepting_by_state(pda)))
 
 
-class _Triples:
-    def __init__(self, pda: PushdownAutomaton) -> None:
-        self.pda = pda
-        self.moves: dict[_TripleHead, list[tuple[Symbol, Transition]]] = defaultdict(list)
-        for (state, symbol, (top,)), step in pda.transitions.items():
-            self.moves[state, top].append((symbol, step))
-        # for each head, the states in which its cell can be popped, in an order that is always the same
-        returns: _Returns = defaultdict(dict)
-        size, ways = -1, 0
-        # until no cell can be popped in a state that is new
-        while size < sum(map(len, returns.values())):
-            size = sum(map(len, returns.values()))
-            for head, moves in self.moves.items():
-                for _, step in moves:
-                    ends = [end for _, end in self._ways(head[1], step, returns)]
-                    returns[head] |= {end: None for end in ends if end is not None}
-                    ways += len(ends)
-                    if ways > _MOST_WAYS:
-                        raise AutomatonError(_TOO_LARGE)
-        self.returns = returns
+def _triple_rules(pda: PushdownAutomaton) -> Iterator[Rule]:
+    moves: dict[_TripleHead, list[tuple[Symbol, Transition]]] = defaultdict(list)
+    for (state, symbol, (top,)), step in pda.transitions.items():
+        moves[state, top].append((symbol, step))
+    # for each head, the states in which its cell can be popped, in an order that is always the same
+    returns: dict[_TripleHead, dict[State, None]] = defaultdict(dict)
 
-    def _ways(
-        self, cell: Symbol, step: Transition, returns: _Returns
-    ) -> Iterator[tuple[tuple[Nonterminal, ...], State | None]]:
+    def after(cell: Symbol, step: Transition) -> Iterator[tuple[tuple[Nonterminal, ...], State | None]]:
         """Yield the words after a step, as nonterminals, and the state in which ``cell`` is popped then, or None."""
-        operation: StackOp = step.operations[0]
-        target = step.target
-        if operation.pop and operation.push is None:
+        (operation,), target = step.operations, step.target
+        if operation.name == "pop":
             yield (), target
             return
         here = operation.push or cell
-        if operation.push is None or operation.pop:  # the cell is there, or another in its place
-            yield (_triple_name(target, here),), None
-            yield from (((_triple_name(target, here, end),), end) for end in list(returns[target, here]))
-            return
         yield (_triple_name(target, here),), None
         for middle in list(returns[target, here]):
             inner = _triple_name(target, here, middle)
+            if operation.name != "push":  # the cell is there, or another in its place
+                yield (inner,), middle
+                continue
             yield (inner, _triple_name(middle, cell)), None
             yield from (((inner, _triple_name(middle, cell, end)), end) for end in list(returns[middle, cell]))
 
-    def rules(self) -> Iterator[Rule]:
-        for state in self.pda.states:
-            for cell in (self.pda.bottom, *self.pda.stack_alphabet):
-                if self.pda.accepts_at(state, cell == self.pda.bottom):
-                    yield _triple_name(state, cell), ()
-                for symbol, step in self.moves[state, cell]:
-                    for after, end in self._ways(cell, step, self.returns):
-                        right: tuple[GrammarSymbol, ...] = (symbol, *after)
-                        yield _triple_name(state, cell, end), right
+    size, ways = -1, 0
+    # until no cell can be popped in a state that is new
+    while size < (size := sum(map(len, returns.values()))):
+        for head, own in moves.items():
+            for _, step in own:
+                ends = [end for _, end in after(head[1], step)]
+                returns[head] |= {end: None for end in ends if end is not None}
+                ways += len(ends)
+                if ways > _MOST_WAYS:
+                    raise AutomatonError(_TOO_LARGE)
+    for state, cell in product(pda.states, (pda.bottom, *pda.stack_alphabet)):
+        if pda.accepts_at(state, cell == pda.bottom):
+            yield _triple_name(state, cell), ()
+        for symbol, step in moves[state, cell]:
+            for parts, end in after(cell, step):
+                right: tuple[GrammarSymbol, ...] = (symbol, *parts)
+                yield _triple_name(state, cell, end), right
 
 
 def _triple_name(state: State, cell: Symbol, end: State | None = None) -> Nonterminal:

@@ -247,7 +247,8 @@ def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> S
 Head = tuple[State, Tops]
 _Node = tuple[int, Symbol]  # a state's number, and the top of the one stack
 _Nodes = tuple[int, Tops]  # the same with several stacks
-_HeadMoves = dict[_Nodes, list[tuple[int, tuple[StackOp, ...]]]]
+# to which state, and of each stack whether it is popped, and what is pushed
+_HeadMoves = dict[_Nodes, list[tuple[int, list[tuple[bool, Symbol | None]]]]]
 
 
 @dataclass(frozen=True)
@@ -282,79 +283,68 @@ def heads(pda: PushdownAutomaton) -> ReachableHeads:
     moves: _HeadMoves = defaultdict(list)
     for (state, symbol, tops), transition in pda.transitions.items():
         target = number[transition.target] + (n if symbol == pda.end_marker else 0)
-        moves[number[state], tops].append((target, transition.operations))
+        operations = [(operation.pop, operation.push) for operation in transition.operations]
+        moves[number[state], tops].append((target, operations))
         if symbol == EPSILON and pda.end_marker is not None:
-            moves[number[state] + n, tops].append((target + n, transition.operations))
+            moves[number[state] + n, tops].append((target + n, operations))
     start = number[pda.initial]
     found: set[_Nodes]
     if pda.n_stacks == 1:
-        found = {(state, (top,)) for state, top in _FrameReturns(moves).heads_from((start, pda.bottom))}
+        found = {(state, (top,)) for state, top in _exact_heads(moves, (start, pda.bottom))}
     else:
-        found = _approximate_heads(moves, (start, (pda.bottom,) * pda.n_stacks))
+        found = set(approximate_heads((start, (pda.bottom,) * pda.n_stacks), lambda head: moves.get(head, ())))
     reading = frozenset((pda.states[state], tops) for state, tops in found if state < n)
     ended = frozenset((pda.states[state - n], tops) for state, tops in found if state >= n)
     return ReachableHeads(reading, reading if pda.end_marker is None else ended)
 
 
-class _FrameReturns:
-    """The heads found so far and their summaries; sets of states are bit masks, which makes the union of many cheap.
+def _exact_heads(moves: _HeadMoves, start: _Node) -> Iterable[_Node]:
+    """Return the heads that runs on one stack show; sets of states are bit masks, which makes the union of many cheap.
     Summaries grow in rounds until one changes nothing. In a round, pushes whose frames return in the same states share
     one look at what follows; it may be out of date by the end of the round, which is why the last round must be still.
     """
+    returns: dict[_Node, int] = {}  # each head found: the states in which its frame is popped
+    after: dict[tuple[int, Symbol], int] = {}  # the same for any of these states with this top
 
-    def __init__(self, moves: _HeadMoves) -> None:
-        self.moves = moves
-        self.returns: dict[_Node, int] = {}  # each head: the states in which its frame is popped
-        self.after: dict[tuple[int, Symbol], int] = {}  # the same for any of these states with this top
-
-    def heads_from(self, start: _Node) -> set[_Node]:
-        self.find(start)
-        while self.grow():
-            pass
-        return set(self.returns)
-
-    def find(self, head: _Node) -> None:
+    def find(head: _Node) -> None:
         """Add a head, with what follows it without a return."""
         unseen = [head]
         while unseen:
             head = unseen.pop()
-            if head not in self.returns:
-                self.returns[head] = 0
-                for target, (operation,) in self.moves.get((head[0], (head[1],)), ()):
-                    if operation.pop and operation.push is None:
-                        self.returns[head] |= 1 << target
+            if head not in returns:
+                returns[head] = 0
+                for target, ((pops, pushed),) in moves.get((head[0], (head[1],)), ()):
+                    if pops and pushed is None:
+                        returns[head] |= 1 << target
                     else:
-                        unseen.append((target, operation.push or head[1]))
+                        unseen.append((target, pushed or head[1]))
 
-    def grow(self) -> bool:
-        before = len(self.returns)
-        self.after.clear()
-        changed = False
-        # a round of post*: what can follow a move is what can follow the head that it makes
-        for head in reversed(list(self.returns)):  # what was found later returns first
-            old = self.returns[head]
-            self.returns[head] = old | self.returns_of(head)
-            changed |= self.returns[head] != old
-        return changed or len(self.returns) > before
-
-    def returns_of(self, head: _Node) -> int:
-        found = 0
-        for target, (operation,) in self.moves.get((head[0], (head[1],)), ()):
-            later = (target, operation.push or head[1])
-            if operation.push is not None and not operation.pop:
-                found |= self.returns_after(self.returns[later], head[1])
-            elif operation.push is not None or not operation.pop:
-                found |= self.returns[later]
-        return found
-
-    def returns_after(self, states: int, top: Symbol) -> int:
-        if (states, top) not in self.after:
+    def returns_after(states: int, top: Symbol) -> int:
+        if (states, top) not in after:
             found = 0
             for state in _bits(states):
-                self.find((state, top))
-                found |= self.returns[state, top]
-            self.after[states, top] = found
-        return self.after[states, top]
+                find((state, top))
+                found |= returns[state, top]
+            after[states, top] = found
+        return after[states, top]
+
+    find(start)
+    changed = True
+    while changed:
+        after.clear()
+        number, changed = len(returns), False
+        # a round of post*: what can follow a move is what can follow the head that it makes
+        for head in reversed(list(returns)):  # what was found later returns first
+            found = returns[head]
+            for target, ((pops, pushed),) in moves.get((head[0], (head[1],)), ()):
+                if pushed is not None and not pops:
+                    found |= returns_after(returns[target, pushed], head[1])
+                elif pushed is not None or not pops:
+                    found |= returns[target, pushed or head[1]]
+            changed |= found != returns[head]
+            returns[head] = found
+        changed |= len(returns) > number
+    return returns
 
 
 def _bits(mask: int) -> Iterator[int]:
@@ -364,31 +354,34 @@ def _bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def _approximate_heads(moves: _HeadMoves, start: _Nodes) -> set[_Nodes]:
-    below: dict[tuple[int, Symbol], set[Symbol]] = defaultdict(set)  # (stack, symbol): what may lie right under it
-    size = -1
-    found: set[_Nodes] = set()
+def approximate_heads(
+    start: tuple[C, tuple[S, ...]],
+    moves: Callable[[tuple[C, tuple[S, ...]]], Iterable[tuple[C, Iterable[tuple[bool, S | None]]]]],
+) -> dict[tuple[C, tuple[S, ...]], None]:
+    """Return the heads that runs on several stacks show, and maybe others, in an order that is always the same.
+
+    ``moves``: from a head to where its steps lead, each with whether it pops and what it pushes, or None, a stack.
+    """
+    below: dict[tuple[int, S], dict[S, None]] = defaultdict(dict)  # (stack, symbol): what may lie right under it
+    size, found = -1, {start: None}
     # until no head is new, and nothing new lies under a symbol
     while size != len(found) + sum(map(len, below.values())):
         size = len(found) + sum(map(len, below.values()))
-        found, unseen = {start}, [start]
+        found, unseen = {start: None}, [start]
         while unseen:
-            state, tops = unseen.pop()
-            for target, operations in moves.get((state, tops), ()):
-                uncovered = [
-                    _uncovered_tops(below, i, *pair) for i, pair in enumerate(zip(tops, operations, strict=True))
-                ]
-                new = {(target, choice) for choice in product(*uncovered)} - found
-                found |= new
+            check_time()
+            here = unseen.pop()
+            for target, operations in moves(here):
+                shown: list[list[S]] = []  # of each stack what may be its top then
+                for stack, (top, (pops, pushed)) in enumerate(zip(here[1], operations, strict=True)):
+                    under = below[stack, top] if pops else {top: None}
+                    if pushed is not None:
+                        below[stack, pushed].update(under)
+                    shown.append(list(under) if pushed is None else [pushed])
+                new = [head for head in ((target, tops) for tops in product(*shown)) if head not in found]
+                found.update(dict.fromkeys(new))
                 unseen += new
     return found
-
-
-def _uncovered_tops(below: dict[tuple[int, Symbol], set[Symbol]], stack: int, top: Symbol, op: StackOp) -> set[Symbol]:
-    if op.push is not None:
-        below[stack, op.push] |= below[stack, top] if op.pop else {top}
-        return {op.push}
-    return set(below[stack, top]) if op.pop else {top}
 
 
 def trim(pda: PushdownAutomaton) -> PushdownAutomaton:

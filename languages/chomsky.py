@@ -19,12 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..automata.pda import NONE, POP, StackOp, Symbol, Word, push, replace
-from .hao2018 import NULL, Reversal, random_letters
-from .task import BOTTOM, Move, RuleTask, Split, Task, drawn_sizes
+from .hao2018 import NULL, random_letters, reversal
+from .task import BOTTOM, Move, Rule, RuleTask, Task, evenly
 
 END = "."
 MODULUS = 5
-LENGTHS: dict[Split, tuple[int, int]] = {"train": (1, 40), "test": (41, 500)}
 
 _ACTIONS: dict[Symbol, StackOp] = {"-": POP, "A": push("a"), "B": push("b")}
 _SIGNS = {"+": 1, "-": -1}
@@ -69,24 +68,18 @@ def _sum(size: int, rng: np.random.Generator) -> Word:
     return "".join([str(digits[0]), *joined])
 
 
+def _on_letters(name: str, letters: str, answers: str, initial: str, rule: Rule) -> RuleTask:
+    words = evenly(partial(random_letters, letters))
+    return RuleTask(name, tuple(letters), tuple(answers), initial=initial, rule=rule, words=words)
+
+
 _DIGITS = tuple(map(str, range(MODULUS)))
 # Whether ab and ba together come an odd number of times: 1 or, for an even number, 0.
-EVEN_PAIRS = RuleTask(
-    "even-pairs", ("a", "b"), ("0", "1"), initial="start", rule=_even_pairs, draw=partial(random_letters, "ab")
-)
+EVEN_PAIRS = _on_letters("even-pairs", "ab", "01", "start", _even_pairs)
 # Whether the number of b is odd: 1 or, for an even number, 0. It is `xor` over other letters.
-PARITY_CHECK = RuleTask(
-    "parity-check", ("a", "b"), ("0", "1"), initial="0", rule=_parity_check, draw=partial(random_letters, "ab")
-)
+PARITY_CHECK = _on_letters("parity-check", "ab", "01", "0", _parity_check)
 # Where on a cycle of places one is, from place 0: 0 stays, 1 goes on by one, 2 goes back by one.
-CYCLE_NAVIGATION = RuleTask(
-    "cycle-navigation",
-    ("0", "1", "2"),
-    _DIGITS,
-    initial="0",
-    rule=_cycle_navigation,
-    draw=partial(random_letters, "012"),
-)
+CYCLE_NAVIGATION = _on_letters("cycle-navigation", "012", "".join(_DIGITS), "0", _cycle_navigation)
 # The value of digits joined by +, - and *; products first. It is the output after digits alone. Words have odd lengths:
 # a size that is even stands for the length below it.
 MODULAR_ARITHMETIC = RuleTask(
@@ -95,7 +88,7 @@ MODULAR_ARITHMETIC = RuleTask(
     _DIGITS,
     initial=("operand", 0, 1),
     rule=_modular_arithmetic,
-    draw=_sum,
+    words=evenly(_sum),
     whole=lambda control: control[0] == "operator",
 )
 
@@ -113,9 +106,8 @@ def _arithmetic(name: str, equation: bool) -> RuleTask:
         _DIGITS,
         initial=_ArithmeticControl("operand"),
         rule=_Arithmetic(equation),
-        draw=_equation if equation else _expression,
+        words=evenly(_equation, smallest=3) if equation else evenly(_expression),
         whole=_DONE.__eq__,
-        smallest=3 if equation else 1,
     )
 
 
@@ -246,12 +238,6 @@ SOLVE_EQUATION = _arithmetic("solve-equation", True)
 # ---- Reversing and stack manipulation: deterministic context-free tasks whose answer is a string ----
 
 
-def _reversal_sizes(
-    task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
-) -> list[Word]:
-    return [task.word(size, rng) for size in drawn_sizes(task.name, n, lengths or LENGTHS[split], 1, rng)]
-
-
 def _stack_manipulation(control: str, symbol: Symbol, top: Symbol) -> Move | None:
     if symbol == NULL and control in ("content", "act", "say"):
         return ("end", NONE, END) if top == BOTTOM else ("say", POP, top)
@@ -274,7 +260,7 @@ def _manipulation(size: int, rng: np.random.Generator) -> Word:
 
 
 # w #^|w| becomes #^|w| w^R over a and b; w^R counts. The size is the length of w.
-REVERSE_STRING = Reversal("reverse-string", "ab", "ab", draw=_reversal_sizes)
+REVERSE_STRING = reversal("reverse-string", "ab", "ab")
 # The word has a stack's content from the bottom, at least one letter of a and b; then actions, - to pop, A and B to
 # push a or b; then # for every symbol of the answer: the stack from the top, and a full stop. Popping an empty stack
 # does nothing. Nothing is expected before the first #. The size counts letters and actions, about as many of each.
@@ -284,7 +270,7 @@ STACK_MANIPULATION = RuleTask(
     ("a", "b", END),
     initial="begin",
     rule=_stack_manipulation,
-    draw=_manipulation,
+    words=evenly(_manipulation),
     whole="end".__eq__,
     form="letters a b, actions - A B, and # for each symbol of the answer",
 )

@@ -229,8 +229,8 @@ class Blocks(Language):
         )
 
     def __contains__(self, word: Word) -> bool:
-        sizes = self._sizes(word)
-        return sizes is not None and len(sizes) == len(self.alphabet) and sizes == self._whole(sizes[: self.free])
+        sizes = self.sizes(word)
+        return sizes is not None and len(sizes) == len(self.alphabet) and sizes == self.whole(sizes[: self.free])
 
     def first_dead(self, word: Word) -> int | None:
         """Return the number of symbols after which blocks are out of order or too large, None if ``word`` is live."""
@@ -239,31 +239,33 @@ class Blocks(Language):
         return n if n <= len(word) else None
 
     def _can_grow(self, prefix: Word) -> bool:
-        sizes = self._sizes(prefix)
+        sizes = self.sizes(prefix)
         if sizes is None or len(sizes) <= self.free:
             return sizes is not None
-        whole = self._whole(sizes[: self.free])
+        whole = self.whole(sizes[: self.free])
         return sizes[:-1] == whole[: len(sizes) - 1] and sizes[-1] <= whole[len(sizes) - 1]
 
     def words_of_length(self, length: int) -> Iterator[Word]:
-        yield from (self._word(sizes) for sizes in self._all_sizes(length))
+        yield from (self.word(sizes) for sizes in self._all_sizes(length))
 
-    def _sizes(self, word: Word) -> tuple[int, ...] | None:
+    def sizes(self, word: Word) -> tuple[int, ...] | None:
         """Return the sizes of the blocks that there are, None where the letters are out of order or one is left out."""
         blocks = [(symbol, sum(1 for _ in block)) for symbol, block in groupby(word)]
         in_order = [symbol for symbol, _ in blocks] == list(self.alphabet[: len(blocks)])
         return tuple(size for _, size in blocks) if in_order else None
 
-    def _whole(self, free: tuple[int, ...]) -> tuple[int, ...]:
+    def whole(self, free: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the sizes of all blocks, given those of the free ones."""
         return (*free, *(weight * sum(free) for weight in self.weights))
 
     def _all_sizes(self, length: int) -> list[tuple[int, ...]]:
         n, rest = divmod(length, 1 + sum(self.weights))
         if rest or n < self.free:
             return []
-        return [self._whole((n,) if self.free == 1 else (n - m, m)) for m in range(1, n if self.free == 2 else 2)]
+        return [self.whole((n,) if self.free == 1 else (n - m, m)) for m in range(1, n if self.free == 2 else 2)]
 
-    def _word(self, sizes: tuple[int, ...]) -> Word:
+    def word(self, sizes: tuple[int, ...]) -> Word:
+        """Return the word with blocks of these sizes."""
         return make_word([x for x, n in zip(self.alphabet, sizes, strict=True) for _ in range(n)], self.alphabet)
 
     def _has_length(self, length: int) -> bool:
@@ -271,7 +273,7 @@ class Blocks(Language):
 
     def _member(self, length: int, rng: np.random.Generator) -> Word:
         choices = self._all_sizes(length)
-        return self._word(choices[int(rng.integers(len(choices)))])
+        return self.word(choices[int(rng.integers(len(choices)))])
 
     def _deep_member(self, depth: int, rng: np.random.Generator) -> Word | None:
         return self._member(depth * (1 + sum(self.weights)), rng) if depth >= self.free else None

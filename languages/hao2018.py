@@ -1,32 +1,39 @@
 """The tasks of Hao et al. 2018, section 4: reversal, exclusive or, brackets, formulas, agreement.
 
 Also the string reversal of Suzgun et al. 2019, section 7, the same function over a, b, c.
+
+>>> [task.expected(word) for task, word in ((PARENTHESIS_PREDICTION, "([])"), (BOOLEAN_FORMULA, "TFT∧∨"))]
+[[')', ']', ')', None], ['T', 'F', 'T', 'F', 'T']]
+>>> PARENTHESIS_PREDICTION.scored("([])")
+[False, True, True, False]
+>>> sentence = "the lobsters that the lobster has devoured have".split()
+>>> AGREEMENT.expected(sentence), [t for t, counts in enumerate(AGREEMENT.scored(sentence)) if counts]
+([None, 'have', 'have', None, 'has', None, 'have', None], [4, 6])
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property, lru_cache, partial
+from collections.abc import Callable
+from functools import lru_cache, partial
 from itertools import product
 from math import prod
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, Word, push
-from ..automata.rewriting import with_head_outputs
+from ..automata.pda import NONE, POP, Symbol, Word, push
 from ..core.errors import StacklensError
-from .task import Move, RuleTask, Split, Task
-from .words import TaskKind, choose, distinct_words, make_word
+from .task import BOTTOM, DrawWord, DrawWords, Move, RuleTask, Split, Task, evenly
+from .words import choose, distinct_words, make_word
 
 NULL = "#"
 NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest
-DrawReversals = Callable[[Any, int, tuple[int, int] | None, Split, np.random.Generator], list[Word]]
 SUZGUN_LENGTHS: dict[Split, tuple[int, int]] = {"train": (2, 50), "test": (52, 100)}
 
 
-@dataclass(frozen=True)
-class Reversal(Task):
-    """w #^k becomes #^|w| v^R, where v is what w has of ``kept``, and k its length; # is the last input and output.
+def reversal(
+    name: str, letters: str, kept: str, sized: Callable[[DrawWord], DrawWords] = evenly, **more: Any
+) -> RuleTask:
+    """Return the task in which w #^k becomes #^|w| v^R, where v is what w has of ``kept``, and k its length; # is the
+    last input and output. Its automaton is the transducer of figure 3: it pushes w, then pops and outputs it.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> task, excluded = get_task("reversal"), get_task("reversal-with-excluded")
@@ -36,75 +43,59 @@ class Reversal(Task):
     ['#', '#', '#', '#', '0', '1']
     """
 
-    name: str = ""
-    letters: str = ""  # those of w
-    kept: str = ""  # those of v
-    # from the task, a number of words, sizes, a split and a generator to words
-    draw: DrawReversals = field(kw_only=True, repr=False)
-    silent: frozenset[Output] | None = frozenset({NULL})  # the outputs that do not count
-    kind = "transduction"
+    def move(state: str, symbol: Symbol, top: Symbol) -> Move | None:
+        if symbol == NULL:
+            return None if top == BOTTOM else ("say", POP, top)
+        return ("read", push(symbol) if symbol in kept else NONE, NULL) if state == "read" else None
+
+    def draw(size: int, rng: np.random.Generator) -> Word:
+        word = random_letters(letters, size, rng)
+        return word + NULL * sum(letter in kept for letter in word)
+
     form = "w and up to |w| times #, or as often as w has letters that come back"
-
-    @property
-    def alphabet(self) -> tuple[Symbol, ...]:
-        return (*self.letters, NULL)
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        """Return the transducer of figure 3: it pushes w, then pops and outputs it, and # when all is out. Any prefix
-        is transduced; accepted are the words w #^k.
-        """
-        bottom, tops = "⊥", tuple(self.kept)
-        steps: dict[Key, Transition] = {}
-        for top in (bottom, *tops):
-            for letter in self.letters:
-                steps["read", letter, (top,)] = Transition("read", (push(letter) if letter in tops else NONE,), NULL)
-        for state in ("read", "say"):
-            steps |= {(state, NULL, (letter,)): Transition("say", (POP,), letter) for letter in tops}
-        states = ("read", "say")
-        return PushdownAutomaton(states, self.alphabet, tops, steps, "read", frozenset(states), bottom=bottom)
-
-    def word(self, size: int, rng: np.random.Generator) -> str:
-        """Return a random w of ``size`` letters with its #s."""
-        letters = random_letters(self.letters, size, rng)
-        return letters + NULL * sum(letter in self.kept for letter in letters)
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        return self.draw(self, n, lengths, split, rng)
+    alphabet = (*letters, NULL)
+    more = {"silent": frozenset({NULL}), "acceptance": "both", "form": form, **more}
+    return RuleTask(name, alphabet, alphabet, initial="read", rule=move, words=sized(draw), **more)
 
 
-def normal_sizes(
-    task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
-) -> list[Word]:
-    """Return words whose sizes, |w|, are int(N(10, 2)) in 1..12, for testing int(N(20, 4)) in 1..24; or drawn evenly.
-    Hao et al. 2018, section 4.1. (The authors pad to twice the longest; the outputs there do not count.)
+def normal_sizes(draw: DrawWord) -> DrawWords:
+    """Return what draws words whose sizes, |w|, are int(N(10, 2)) in 1..12, for testing int(N(20, 4)) in 1..24; or
+    evenly. Hao et al. 2018, section 4.1. (The authors pad to twice the longest; the outputs there do not count.)
     """
-    mean, deviation, longest = NORMAL[split]
-    sizes = np.clip(np.trunc(rng.normal(mean, deviation, n)), 1, longest).astype(int)
-    if lengths is not None:
-        sizes = rng.integers(lengths[0], lengths[1] + 1, size=n)
-    return [task.word(size, rng) for size in sizes.tolist()]
+
+    def words(_: Task, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+        mean, deviation, longest = NORMAL[split]
+        sizes = np.clip(np.trunc(rng.normal(mean, deviation, n)), 1, longest).astype(int)
+        if lengths is not None:
+            sizes = rng.integers(lengths[0], lengths[1] + 1, size=n)
+        return [draw(size, rng) for size in sizes.tolist()]
+
+    return words
 
 
-def distinct_sizes(
-    task: Reversal, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
-) -> list[Word]:
-    """Return distinct words; a size is the length of the whole, w #^|w|: 2-50 to train, 52-100 to test. Suzgun et al.
-    2019, section 7: so its memory of 104 cells for "the longest sequence in all the tasks", 100, suggests; w itself is
-    not given there, nor is the alphabet: both are read as in its palindromes.
+def distinct_sizes(draw: DrawWord) -> DrawWords:
+    """Return what draws distinct words; a size is the length of the whole, w #^|w|: 2-50 to train, 52-100 to test.
+    Suzgun et al. 2019, section 7: so its memory of 104 cells for "the longest sequence in all the tasks", 100,
+    suggests; w itself is not given there, nor is the alphabet: both are read as in its palindromes.
     """
-    low, high = lengths or SUZGUN_LENGTHS[split]
-    halves = range(-(-low // 2), high // 2 + 1)
-    if not halves:
-        raise StacklensError(f"{task.name} has no words of lengths {low} to {high}: they are even")
-    draw: Callable[[], Word] = lambda: task.word(halves[int(rng.integers(len(halves)))], rng)  # noqa: E731
-    return distinct_words(n, draw, f"words of {task.name} of lengths {low} to {high}")
+
+    def words(
+        task: Task, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
+    ) -> list[Word]:
+        low, high = lengths or SUZGUN_LENGTHS[split]
+        halves = range(-(-low // 2), high // 2 + 1)
+        if not halves:
+            raise StacklensError(f"{task.name} has no words of lengths {low} to {high}: they are even")
+        one: Callable[[], Word] = lambda: draw(halves[int(rng.integers(len(halves)))], rng)  # noqa: E731
+        return distinct_words(n, one, f"words of {task.name} of lengths {low} to {high}")
+
+    return words
 
 
-REVERSAL = Reversal("reversal", "01", "01", draw=normal_sizes)
+REVERSAL = reversal("reversal", "01", "01", normal_sizes)
 # Section 6, experiment 1: "certain alphabet symbols are excluded from the reversed output", figure 5.
-REVERSAL_WITH_EXCLUDED = Reversal("reversal-with-excluded", "0123", "01", draw=normal_sizes)
-STRING_REVERSAL = Reversal("string-reversal", "abc", "abc", draw=distinct_sizes, silent=frozenset())
+REVERSAL_WITH_EXCLUDED = reversal("reversal-with-excluded", "0123", "01", normal_sizes)
+STRING_REVERSAL = reversal("string-reversal", "abc", "abc", distinct_sizes, silent=frozenset())
 
 
 # The automaton of figure 4, left: the state is the parity, the stack is not used.
@@ -129,9 +120,7 @@ XOR, DELAYED_XOR = (
         ("0", "1"),
         initial="0",
         rule=partial(_xor_move, delayed=name == "delayed-xor"),
-        draw=partial(random_letters, "01"),
-        sizes=((12, 12), (24, 24)),
-        smallest=0,
+        words=evenly(partial(random_letters, "01"), (12, 12), (24, 24), smallest=0),
         form="0 and 1 only",
         acceptance="both",
     )
@@ -199,7 +188,6 @@ def words_by_depth(rules: Rules, depth: int, start: str | None = None) -> tuple[
 
 # ---- Nested brackets, Boolean formulas and subject-auxiliary agreement: sections 4.3 to 4.5 ----
 
-_BOTTOM = "⊥"
 _PAIRS = {"(": ")", "[": "]"}
 _BRACKETS: Rules = (
     ("S", (("S", "T"), ("T", "S"), ("T",))),
@@ -221,155 +209,130 @@ RULES: Rules = (
 )
 
 
-@dataclass(frozen=True)
-class GrammarTask(Task):
-    """A task on the words of a small grammar; the size is the depth of a derivation. Any derivation of at most that
-    depth is as likely as another, as in the authors' program. ``lengths=(0, d)`` draws those of depth at most d.
-
-    >>> [task.expected(word) for task, word in ((PARENTHESIS_PREDICTION, "([])"), (BOOLEAN_FORMULA, "TFT∧∨"))]
-    [[')', ']', ')', None], ['T', 'F', 'T', 'F', 'T']]
-    >>> PARENTHESIS_PREDICTION.scored("([])")
-    [False, True, True, False]
-    >>> sentence = "the lobsters that the lobster has devoured have".split()
-    >>> AGREEMENT.expected(sentence), [t for t, counts in enumerate(AGREEMENT.scored(sentence)) if counts]
-    ([None, 'have', 'have', None, 'has', None, 'have', None], [4, 6])
+def derived(rules: Rules, train: int, test: int, distinct: bool = False) -> DrawWords:
+    """Return what draws words of a small grammar; the size is the depth of a derivation, ``train`` or ``test``. Any
+    derivation of at most that depth is as likely as another, as in the authors' program. ``lengths=(0, d)`` draws those
+    of depth at most d. Where they are ``distinct``, training words are drawn evenly.
     """
 
-    name: str = ""
-    kind: TaskKind = "next symbol"  # what an output is
-    alphabet: tuple[Symbol, ...] = ()  # the symbols read
-    output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the outputs
-    _: KW_ONLY
-    rules: Rules = field(repr=False)
-    depths: tuple[int, int] = field(repr=False)  # the largest depth to train on and to test on
-    automaton: Callable[[], PushdownAutomaton] = field(repr=False, compare=False)  # builds the reference
-    counted: tuple[Symbol, ...] = field(default=(), repr=False)  # before which outputs count; () for all
-    distinct: bool = field(default=False, repr=False)  # whether training words are drawn evenly
-    by_depth: ClassVar[bool] = True
-
-    @property
-    def silent(self) -> frozenset[Output] | None:  # type: ignore[override]
-        return None if self.counted else frozenset({None})
-
-    @cached_property
-    def reference(self) -> PushdownAutomaton:
-        return self.automaton()
-
-    def scored(self, word: Word) -> list[bool]:
-        if not self.counted:
-            return super().scored(word)
-        return [symbol in self.counted for symbol in word[1:]] + [False] * (len(word) > 0)
-
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+    def words(
+        task: Task, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
+    ) -> list[Word]:
         if lengths is not None and lengths[0] != 0:
             raise StacklensError(
-                f"{self.name} draws derivations up to a depth: expected sizes (0, depth), not {lengths}"
+                f"{task.name} draws derivations up to a depth: expected sizes (0, depth), not {lengths}"
             )
-        depth = self.depths[split == "test"] if lengths is None else lengths[1]
-        if self.distinct and lengths is None and split == "train":
-            words = words_by_depth(self.rules, depth)
-            return [make_word(words[i], self.alphabet) for i in rng.integers(len(words), size=n).tolist()]
-        return [make_word(draw_derivation(self.rules, depth, rng), self.alphabet) for _ in range(n)]
+        depth = lengths[1] if lengths is not None else train if split == "train" else test
+        if distinct and lengths is None and split == "train":
+            known = words_by_depth(rules, depth)
+            return [make_word(known[i], task.alphabet) for i in rng.integers(len(known), size=n).tolist()]
+        return [make_word(draw_derivation(rules, depth, rng), task.alphabet) for _ in range(n)]
+
+    return words
 
 
-def _closer_predictor() -> PushdownAutomaton:
-    """Return the automaton of figure 4, right."""
-    steps: dict[Key, Transition] = {}
-    for opener, closer in _PAIRS.items():
-        steps |= {("start", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
-        steps |= {("close", opener, (_BOTTOM,)): Transition("open", (push(opener),))}
-        steps |= {("open", opener, (top,)): Transition("open", (push(opener),)) for top in _PAIRS}
-        steps |= {(state, closer, (opener,)): Transition("close", (POP,)) for state in ("open", "close")}
-    states, tops, accepting = ("start", "open", "close"), tuple(_PAIRS), frozenset({"close"})
-    pda = PushdownAutomaton(states, (*"()[]",), tops, steps, "start", accepting, "both", bottom=_BOTTOM)
-    return with_head_outputs(pda, lambda _, top: _PAIRS.get(top))
+def _closing(control: str, symbol: Symbol, top: Symbol) -> Move | None:
+    """Figure 4, right."""
+    if symbol in _PAIRS:
+        return None if control == "close" and top != BOTTOM else ("open", push(symbol), None)
+    return ("close", POP, None) if _PAIRS.get(top) == symbol else None
 
 
-def _evaluator() -> PushdownAutomaton:
-    """Return the automaton whose state is the last value, those before on the stack."""
-    steps: dict[Key, Transition] = {}
-    for value in "TF":
-        steps["start", value, (_BOTTOM,)] = Transition(value, (NONE,), value)
-        for state in "TF":
-            steps |= {(state, value, (top,)): Transition(value, (push(state),), value) for top in (_BOTTOM, *"TF")}
-            either, both = "TF"["T" not in state + value], "TF"["F" in state + value]
-            steps[state, "∨", (value,)] = Transition(either, (POP,), either)
-            steps[state, "∧", (value,)] = Transition(both, (POP,), both)
-    states: tuple[State, ...] = ("start", "T", "F")
-    return PushdownAutomaton(states, (*"TF∧∨",), ("T", "F"), steps, "start", frozenset("TF"), bottom=_BOTTOM)
+def _evaluation(control: str, symbol: Symbol, top: Symbol) -> Move | None:
+    """The state is the last value, those before are on the stack."""
+    if control == "start":
+        return (symbol, NONE, symbol) if top == BOTTOM and symbol in "TF" else None
+    if symbol in "TF":
+        return symbol, push(control), symbol
+    if top == BOTTOM:
+        return None
+    value = "TF"["T" not in control + top] if symbol == "∨" else "TF"["F" in control + top]
+    return value, POP, value
 
 
-def _auxiliary_predictor() -> PushdownAutomaton:
-    """Return the automaton whose stack holds the auxiliaries that subjects still wait for."""
-    tops = (_BOTTOM, "has", "have")
-    steps: dict[Key, Transition] = {
-        (state, symbol, (top,)): Transition(target, (operation,))
-        for state, symbol, target, operation, wanted in _arcs()
-        for top in tops
-        if wanted in (None, top)
-    }
-    states = tuple(dict.fromkeys([*(key[0] for key in steps), *(step.target for step in steps.values())]))
-    pda = PushdownAutomaton(states, AGREEMENT.alphabet, tops[1:], steps, "subject", frozenset({"said"}), "both")
+def _agreeing(control: str, symbol: Symbol, top: Symbol) -> Move | None:
+    """The stack holds the auxiliaries that subjects still wait for."""
+    match control.split(), symbol:
+        case ["subject" | "object"], "the":
+            return f"the {control}", NONE, None
+        case ["the", "subject"], "lobster" | "lobsters":
+            return f"noun {_AUXILIARY[symbol]}", push(_AUXILIARY[symbol]), None
+        case ["the", "object"], "lobster" | "lobsters":
+            return f"noun {_AUXILIARY[symbol]}", NONE, None
+        case ["noun", _], "in":
+            return "object", NONE, None
+        case ["noun", auxiliary], "that":
+            return f"that {auxiliary}", NONE, None
+        case ["that", _], "the":
+            return "the subject", NONE, None
+        case ["that", auxiliary], "has" | "have":
+            return ("verb", NONE, None) if symbol == auxiliary else None
+        case ["noun", _] | ["done"], "has" | "have":
+            return ("said", POP, None) if symbol == top else None
+        case ["verb"], "slept":
+            return "done", NONE, None
+        case ["verb"], "devoured":
+            return "object", NONE, None
+        case ["said"], "devoured":  # with nobody waiting the sentence is over
+            return ("done", NONE, None) if top != BOTTOM else None
+    return None
 
-    def following(state: State, top: Symbol) -> Symbol | None:
-        if state.startswith("that "):
-            return state.split()[1]
-        return top if state == "done" or state.startswith("noun ") else None
 
-    return with_head_outputs(pda, following)
-
-
-def _arcs() -> Iterator[tuple[State, Symbol, State, StackOp, Symbol | None]]:
-    """Yield state, word, next state, operation, and the top that it needs, if any."""
-    yield "subject", "the", "the subject", NONE, None
-    yield "object", "the", "the object", NONE, None
-    yield "verb", "slept", "done", NONE, None
-    yield "verb", "devoured", "object", NONE, None
-    for auxiliary in _AUXILIARY.values():
-        yield "said", "devoured", "done", NONE, auxiliary  # with nobody waiting the sentence is over
-        yield "done", auxiliary, "said", POP, auxiliary
-    for noun, auxiliary in _AUXILIARY.items():
-        yield "the subject", noun, f"noun {auxiliary}", push(auxiliary), None
-        yield "the object", noun, f"noun {auxiliary}", NONE, None
-        yield f"noun {auxiliary}", "in", "object", NONE, None
-        yield f"noun {auxiliary}", "that", f"that {auxiliary}", NONE, None
-        yield f"that {auxiliary}", "the", "the subject", NONE, None
-        yield f"that {auxiliary}", auxiliary, "verb", NONE, None
-        for waiting in _AUXILIARY.values():
-            yield f"noun {auxiliary}", waiting, "said", POP, waiting
+def _agreed(control: str, top: Symbol) -> Symbol | None:
+    kind, *auxiliary = control.split()
+    if kind == "that":
+        return auxiliary[0]
+    return top if kind in ("noun", "done") else None
 
 
 # The output is the bracket that would close the innermost open one, whether it comes next or not; it counts where it
 # does. (Inside a bracket nothing stands beside a T: no ``(()())``.) Depth 6 is length up to 20, 12 up to 110.
-PARENTHESIS_PREDICTION = GrammarTask(
+PARENTHESIS_PREDICTION = RuleTask(
     "parenthesis-prediction",
-    "next symbol",
     (*"()[]",),
     (*"()[]",),
-    rules=_BRACKETS,
-    depths=(6, 12),
-    automaton=_closer_predictor,
+    kind="next symbol",
+    initial="start",
+    rule=_closing,
+    says=lambda _, top: _PAIRS.get(top),
+    words=derived(_BRACKETS, 6, 12, distinct=True),
+    whole="close".__eq__,
+    acceptance="both",
+    silent=None,
     counted=(")", "]"),
-    distinct=True,
+    by_depth=True,
 )
 # The value of the longest formula that ends here, in reverse Polish notation. The paper's depth 6 to train (length up
 # to 15) and 7 to test (up to 31) are 5 and 6 by this grammar: the authors' program has one more level.
-BOOLEAN_FORMULA = GrammarTask(
-    "boolean-formula", "transduction", (*"TF∧∨",), ("T", "F"), rules=_FORMULAS, depths=(5, 6), automaton=_evaluator
+BOOLEAN_FORMULA = RuleTask(
+    "boolean-formula",
+    (*"TF∧∨",),
+    ("T", "F"),
+    initial="start",
+    rule=_evaluation,
+    words=derived(_FORMULAS, 5, 6),
+    whole=("T", "F").__contains__,
+    acceptance="both",
+    by_depth=True,
 )
 # The output is the auxiliary that agrees with the subject, wherever one could come next; it counts where one does. The
 # modifiers of a noun phrase, printed ``the lobster | (PP | Rel)``, are read as the authors' program has them: none, or
 # one. Depth 16 is length up to 23, 32 up to 51 (the paper's 49 are what its draw happened to reach).
 _WORDS = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
-AGREEMENT = GrammarTask(
+AGREEMENT = RuleTask(
     "agreement",
-    "next symbol",
     _WORDS,
     _WORDS,
-    rules=RULES,
-    depths=(16, 32),
-    automaton=_auxiliary_predictor,
+    kind="next symbol",
+    initial="subject",
+    rule=_agreeing,
+    says=_agreed,
+    words=derived(RULES, 16, 32),
+    whole="said".__eq__,
+    acceptance="both",
+    silent=None,
     counted=("has", "have"),
+    by_depth=True,
 )
 
 # every task of theirs, what it asks, and the section

@@ -16,7 +16,7 @@ import numpy as np
 from ..automata.counting import live_form
 from ..automata.finite import FiniteAutomaton
 from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
-from ..automata.rewriting import predictor_of
+from ..automata.rewriting import next_symbols, predictor_of
 from ..core.errors import AutomatonError, StacklensError
 from .classic import Dyck, MarkedPalindromes
 from .context_free import ContextFreeLanguage
@@ -56,16 +56,13 @@ class _NextSet(Task):
         """Return the predictor of the language's automaton, which also says where a word may end if there is an end."""
         return predictor_of(self.language.automaton, self.end)
 
-    def expected(self, word: Word) -> list[Output]:
-        pda, known = self.language.automaton, self._known
-        outputs: list[Output] = []
+    def expected(self, word: Word) -> list[Output]:  # of many kinds of brackets the reference takes long to make
+        pda, outputs = self.language.automaton, list[Output]()
         for step, top in run_of(pda, word):
             head = step.target, top
-            if head not in known:
-                live = tuple(x for x in pda.input_alphabet if (step.target, x, (top,)) in pda.transitions)
-                ends = top == pda.bottom and step.target in pda.accepting
-                known[head] = (*live, *(self.output_alphabet[len(self.alphabet) :] if ends else ()))
-            outputs.append(known[head])
+            if head not in self._known:
+                self._known[head] = next_symbols(pda, self.end, *head)
+            outputs.append(self._known[head])
         self._check_read(len(outputs), word)
         return outputs
 

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..automata.compiled import BoolArray
-from ..automata.pda import NONE, POP, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word, push
+from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import NoWordError, StacklensError, UnknownNameError
-from .task import Split, Task
+from .classic import SUM_BLOCKS, TWICE_AS_MANY, Blocks, MarkedPalindromes, counted_pairs, equal_blocks
+from .task import BOTTOM, Split, Task
 
 SIZES: dict[Split, tuple[int, int]] = {"train": (2, 19), "test": (2, 59)}  # n < 20 in training, up to 60 in the test
 PIECES = 10  # in a stream that ``sample`` draws
@@ -99,8 +100,11 @@ class StreamTask(Task):
 
     def _begun(self, pattern: str, start: str) -> re.Match[str]:
         if (match := re.fullmatch(pattern, start)) is None:
-            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+            raise self._not_begun(start)
         return match
+
+    def _not_begun(self, start: str) -> NoWordError:
+        return NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
 
     @cached_property
     def _rests(self) -> dict[str, str | None]:
@@ -113,13 +117,10 @@ class StreamTask(Task):
         rng = np.random.default_rng(seed)
         return {n: [self.piece(n, rng) for _ in range(count)] for n in range(low, high + 1)}
 
-    def stream(self, pieces: int, sizes: tuple[int, int], seed: int = 0) -> str:
+    def stream(self, pieces: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
         """Return a stream of ``pieces`` pieces whose sizes are drawn evenly from ``sizes``, both ends included. Raises
         StacklensError: there are no pieces of these sizes.
         """
-        return self._stream(pieces, sizes, np.random.default_rng(seed))
-
-    def _stream(self, pieces: int, sizes: tuple[int, int], rng: np.random.Generator) -> str:
         low, high = max(sizes[0], self.smallest), sizes[1]
         if high < low:
             raise StacklensError(
@@ -129,7 +130,7 @@ class StreamTask(Task):
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         sizes = lengths or (self.smallest if split == "train" else SIZES[split][0], SIZES[split][1])
-        return [self._stream(PIECES, sizes, rng) for _ in range(n)]
+        return [self.stream(PIECES, sizes, rng) for _ in range(n)]
 
     def pieces_correct(self, pieces: Sequence[str], hits: npt.NDArray[Any]) -> BoolArray:
         """Return which pieces of a stream are right, ``(..., S)``: everything in them that can be known is predicted.
@@ -207,9 +208,10 @@ class StreamAfter(Task):
 
 # ---- The streams of Joulin & Mikolov 2015, table 1: counting patterns, memorisation and binary addition ----
 
-PATTERNS: dict[str, str] = {"anbn": "ab", "anbncn": "abc", "anbncndn": "abcd", "anb2n": "ab", "anbmcnm": "abc"}
-_BOTTOM = "⊥"
-
+PATTERNS: dict[str, Blocks] = {
+    blocks.name: blocks
+    for blocks in (counted_pairs("a", "b"), equal_blocks(3), equal_blocks(4), TWICE_AS_MANY, SUM_BLOCKS)
+}
 _NUMBER = "(0|1[01]*)"
 
 
@@ -237,58 +239,49 @@ class CountingStream(StreamTask):
 
     @property
     def alphabet(self) -> tuple[Symbol, ...]:
-        return tuple(PATTERNS[self.pattern])
+        return self._blocks.alphabet
+
+    @property
+    def _blocks(self) -> Blocks:
+        return PATTERNS[self.pattern]
 
     def piece(self, n: int, rng: np.random.Generator) -> str:
-        if self.pattern == "anbmcnm":
-            m = int(rng.integers(1, n))
-            return "a" * (n - m) + "b" * m + "c" * n
-        start = "a" * n + "b"
-        return start + (self._rest(start) or "")
+        m = int(rng.integers(1, n)) if self._blocks.free == 2 else 0
+        sizes = self._blocks.whole((n - m, m) if m else (n,))
+        return "".join(self._blocks.word(sizes))
 
     def _rest(self, start: str) -> str | None:
-        open_end = "a+b*|(a+)(b+)c" if self.pattern == "anbmcnm" else "a+|(a+)b"
-        match = self._begun(open_end, start)
-        if match[1] is None:
+        sizes, free = self._blocks.sizes(start), self._blocks.free
+        if sizes is None:
+            raise self._not_begun(start)
+        if len(sizes) <= free:
             return None
-        n = len(match[1])
-        if self.pattern == "anbmcnm":
-            return "c" * (n + len(match[2]) - 1)
-        if self.pattern == "anb2n":
-            return "b" * (2 * n - 1)
-        return "b" * (n - 1) + "".join(letter * n for letter in self.alphabet[2:])
+        return "".join(self._blocks.word(self._blocks.whole(sizes[:free])))[len(start) :]
 
     @cached_property
     def reference(self) -> PushdownAutomaton | None:
         """Return the automaton that counts on one stack, accepting at the end of a piece; None for three counts."""
-        if self.pattern in ("anbncn", "anbncndn"):
+        if not self._blocks.states:
             return None
-        last = self.alphabet[-1]  # the letter that pops
+        *before, end = self._blocks.states[self._blocks.free :]  # in which the last letter is read
 
         def following(state: State, top: Symbol) -> Symbol | None:
-            if state not in ("pop", "half"):
-                return None
-            return last if top != _BOTTOM or state == "half" else "a"
+            if state == end:
+                return self._first if top == BOTTOM else self.alphabet[-1]
+            return self.alphabet[-1] if state in before else None
 
-        return with_head_outputs(self._recogniser(), following)
+        return with_head_outputs(_whole_pieces(self._blocks.automaton), following)
 
-    def _recogniser(self) -> PushdownAutomaton:
-        """Return the automaton of streams of whole pieces, which pushes a letter and pops it with the last one."""
-        steps: dict[Key, Transition] = {("start", "a", (_BOTTOM,)): Transition("a", (push("a"),))}
-        steps["pop", "a", (_BOTTOM,)] = steps["start", "a", (_BOTTOM,)]
-        steps["a", "a", ("a",)] = Transition("a", (push("a"),))
-        if self.pattern == "anbmcnm":
-            steps["a", "b", ("a",)] = steps["b", "b", ("a",)] = Transition("b", (push("a"),))
-            steps["b", "c", ("a",)] = steps["pop", "c", ("a",)] = Transition("pop", (POP,))
-        elif self.pattern == "anb2n":  # every second b pops
-            steps["a", "b", ("a",)] = steps["pop", "b", ("a",)] = Transition("half", (NONE,))
-            steps["half", "b", ("a",)] = Transition("pop", (POP,))
-        else:
-            steps["a", "b", ("a",)] = steps["pop", "b", ("a",)] = Transition("pop", (POP,))
-        states = dict.fromkeys(["start", *(step.target for step in steps.values())])
-        return PushdownAutomaton(
-            tuple(states), self.alphabet, ("a",), steps, "start", frozenset({"start", "pop"}), bottom=_BOTTOM
-        )
+
+def _whole_pieces(pda: PushdownAutomaton) -> PushdownAutomaton:
+    """Return the automaton of any number of words of ``pda``, whose runs are on an empty stack at their ends alone."""
+    start: dict[Key, Transition] = {
+        (state, letter, (top,)): step
+        for (initial, letter, (top,)), step in pda.transitions.items()
+        if initial == pda.initial and top == pda.bottom
+        for state in pda.accepting
+    }
+    return replace(pda, transitions={**pda.transitions, **start}, accepting=pda.accepting | {pda.initial})
 
 
 @dataclass(frozen=True)
@@ -315,20 +308,12 @@ class Memorization(StreamTask):
     @cached_property
     def reference(self) -> PushdownAutomaton:
         """Return the automaton that pushes w and pops it, accepting at the end of a piece."""
-        steps: dict[Key, Transition] = {}
-        for digit in "12":
-            write = Transition("write", (push(digit),))
-            steps |= {("start", digit, (_BOTTOM,)): write, ("read", digit, (_BOTTOM,)): write}
-            steps |= {("write", digit, (top,)): write for top in "12"}
-            steps["write", "=", (digit,)] = Transition("read", (NONE,))
-            steps["read", digit, (digit,)] = Transition("read", (POP,))
-        states, accepting = ("start", "write", "read"), frozenset({"start", "read"})
-        pda = PushdownAutomaton(states, self.alphabet, ("1", "2"), steps, "start", accepting, bottom=_BOTTOM)
+        palindromes = MarkedPalindromes("12", "=", empty=False).automaton
 
         def following(state: State, top: Symbol) -> Symbol | None:
-            return top if state == "read" and top != _BOTTOM else None
+            return top if state in palindromes.accepting and top != BOTTOM else None
 
-        return with_head_outputs(pda, following)
+        return with_head_outputs(_whole_pieces(replace(palindromes, input_alphabet=self.alphabet)), following)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,14 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from ..automata.compiled import BoolArray, IntArray, encode_words
 from ..automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word
+from ..automata.rewriting import with_head_outputs
 from ..core.errors import NoWordError, StacklensError
 from ..core.progress import check_time
 from .words import TaskKind, format_word, make_word, run_of
@@ -86,10 +87,9 @@ class Task(ABC):
     (3, 4)
     """
 
-    by_depth: ClassVar[bool] = False  # whether sizes are depths of derivations, which no lengths can be asked for
-    silent: frozenset[Output] | None = frozenset(
-        {None}
-    )  # outputs that never count; None: they count here and not there
+    by_depth: bool = False  # whether sizes are depths of derivations, which no lengths can be asked for
+    # outputs that never count; None: they count here and not there
+    silent: frozenset[Output] | None = frozenset({None})
     form: str = ""  # how its words look, for errors
 
     def __init_subclass__(cls) -> None:
@@ -302,30 +302,53 @@ class OwnTask(Task):
 BOTTOM = "⊥"
 Move = tuple[Hashable, StackOp, Output]  # the next control state, the operation on the stack, the output
 Rule = Callable[[Any, Symbol, Symbol], Move | None]  # None where no word goes on so
+DrawWord = Callable[[int, np.random.Generator], Word]  # from a size to a word
+# from a task, a number of words, their sizes (None for the paper's), a split and a generator to words
+DrawWords = Callable[[Task, int, tuple[int, int] | None, Split, np.random.Generator], list[Word]]
+
+
+def evenly(
+    draw: DrawWord, train: tuple[int, int] = (1, 40), test: tuple[int, int] = (41, 500), smallest: int = 1
+) -> DrawWords:
+    """Return what draws words of all sizes from the smallest to the largest to ``train`` or to ``test`` on, all equally
+    likely; ``smallest`` is the smallest size that there is.
+    """
+
+    def words(
+        task: Task, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
+    ) -> list[Word]:
+        low, high = lengths or (train if split == "train" else test)
+        if high < smallest:
+            raise StacklensError(f"{task.name} has no words of sizes {low} to {high}: they begin at {smallest}")
+        return [draw(size, rng) for size in rng.integers(max(low, smallest), high + 1, size=n).tolist()]
+
+    return words
 
 
 @dataclass(frozen=True)
 class RuleTask(Task):
-    """A transduction whose reference automaton is explored from a rule."""
+    """A task whose reference automaton is explored from a rule."""
 
     name: str = ""  # the task's name
     alphabet: tuple[Symbol, ...] = ()  # the symbols read
     output_alphabet: tuple[Symbol, ...] = ()  # the symbols of the answers
     _: KW_ONLY
+    kind: TaskKind = field(default="transduction", repr=False)
     initial: Hashable = field(default="", repr=False)  # the control state before the first symbol
     rule: Rule = field(repr=False, compare=False)  # from control state, symbol and top to the move
-    draw: Callable[[int, np.random.Generator], Word] = field(repr=False, compare=False)  # from a size to a word
+    # the output by the control state and the top after a step; None where the rule says it
+    says: Callable[[str, Symbol], Output] | None = field(default=None, repr=False, compare=False)
+    words: DrawWords = field(repr=False, compare=False)  # how words are drawn
     whole: Callable[[Any], bool] = field(default=bool, repr=False, compare=False)  # may a word end in a control state?
-    # the smallest and the largest size to train on and to test on
-    sizes: tuple[tuple[int, int], tuple[int, int]] = field(default=((1, 40), (41, 500)), repr=False)
-    smallest: int = field(default=1, repr=False)  # the smallest size that there is
     acceptance: Acceptance = field(default="final state", repr=False)  # of the automaton
+    silent: frozenset[Output] | None = field(default=frozenset({None}), repr=False)  # outputs that never count
+    counted: tuple[Symbol, ...] = field(default=(), repr=False)  # before which alone outputs count; () for all
+    by_depth: bool = field(default=False, repr=False)  # whether sizes are depths of derivations
     form: str = field(default="", repr=False)  # how words look, for errors
-    kind = "transduction"
 
     @cached_property
     def reference(self) -> PushdownAutomaton:
-        """Return the automaton, acceptance "final state", whose moves are those of the rule."""
+        """Return the automaton whose moves are those of the rule."""
         named: Callable[[Hashable], str] = lambda q: " ".join(map(str, q)) if isinstance(q, tuple) else str(q)  # noqa: E731
         controls: dict[Hashable, str] = {self.initial: named(self.initial)}
         tops: dict[Symbol, None] = {BOTTOM: None}
@@ -344,19 +367,15 @@ class RuleTask(Task):
                     steps[controls[control], symbol, (top,)] = Transition(controls[target], (operation,), output)
         accepting = frozenset(name for control, name in controls.items() if self.whole(control))
         states, cells = tuple(controls.values()), tuple(top for top in tops if top != BOTTOM)
-        return PushdownAutomaton(
+        pda = PushdownAutomaton(
             states, self.alphabet, cells, steps, controls[self.initial], accepting, self.acceptance, bottom=BOTTOM
         )
+        return pda if self.says is None else with_head_outputs(pda, self.says)
+
+    def scored(self, word: Word) -> list[bool]:
+        if not self.counted:
+            return super().scored(word)
+        return [symbol in self.counted for symbol in word[1:]] + [False] * (len(word) > 0)
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
-        asked = lengths or self.sizes[split == "test"]
-        return [self.draw(size, rng) for size in drawn_sizes(self.name, n, asked, self.smallest, rng)]
-
-
-def drawn_sizes(name: str, n: int, lengths: tuple[int, int], smallest: int, rng: np.random.Generator) -> list[int]:
-    """Return ``n`` sizes of at least ``smallest``, all equally likely. Raises StacklensError: the range has none."""
-    low, high = lengths
-    if high < smallest:
-        raise StacklensError(f"{name} has no words of sizes {low} to {high}: they begin at {smallest}")
-    sizes: list[int] = rng.integers(max(low, smallest), high + 1, size=n).tolist()
-    return sizes
+        return self.words(self, n, lengths, split, rng)

@@ -173,9 +173,9 @@ def render(dot: str, format: PictureFormat) -> bytes:  # noqa: A002 (the word th
     return _by_program(dot, format) if shutil.which("dot") else _by_wasm(dot)
 
 
-def to_svg(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[State, str] | None = None) -> str:
+def to_svg(pda: PushdownAutomaton) -> str:
     """Return the drawing as an SVG element that can stand in a page; errors as of `render`."""
-    text = render(to_dot(pda, title, groups), "svg").decode()
+    text = render(to_dot(pda), "svg").decode()
     return text[text.index("<svg") :]
 
 

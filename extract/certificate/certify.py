@@ -6,19 +6,17 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ...automata.finite import FiniteAutomaton
-from ...automata.pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Tops, Transition, push
-from ...automata.rewriting import real_time_form
-from ...automata.summaries import Event, Head, PushdownStep, reachable_heads, shortest_runs
+from ...automata.pda import PushdownAutomaton, State, Symbol, Tops
+from ...automata.rewriting import real_time_form, top_in_state
+from ...automata.summaries import Event, Head, PushdownStep, approximate_heads, reachable_heads, shortest_runs
 from ...core.errors import StacklensError
 from ...core.progress import check_time
 from ...models.base import StackModel
-from ...models.rounding import Operation
 from ...models.views import RingAsStack, RingAsTwoStacks, views_of
 from ..config import LONGEST_BOUND
 from ..memory_use import StackUse, ViewUse
@@ -48,8 +46,6 @@ from .step_check import Unproved, Where, checked_heads, fault
 # vector until they hold all that their own steps lead to.
 
 _MOST_BOXES = 3_000_000  # derivations (see `summaries.explore`)
-_Ordered = dict[Entry | None, None]  # sets whose order is the same every time
-_Below = defaultdict[tuple[int, Entry | None], _Ordered]
 
 _WHAT = {Place: "hidden vector", Value: "stack value"}
 _VISITS = 2  # of heads, for each evaluation of one that is allowed
@@ -60,7 +56,15 @@ _CURVED, _PATIENT, _FASTER = 1.1, 20, 1.2
 
 def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
     """Return every head that runs from ``start`` show, always in the same order; without ``moves`` they end."""
-    return _one_stack(start, moves) if len(start[1]) == 1 else _several_stacks(start, moves)
+    if len(start[1]) == 1:
+        return _one_stack(start, moves)
+    return approximate_heads(
+        start,
+        lambda head: (
+            (move.control, [(operation.pops, entry) for operation, entry in move.operations])
+            for move in moves.get(head, ())
+        ),
+    )
 
 
 def _one_stack(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
@@ -77,37 +81,6 @@ def _one_stack(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> di
     if not shortest_runs(start[0], moves, _MOST_BOXES).complete:
         raise TooMany
     return seen
-
-
-def _several_stacks(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
-    # which cells may lie below a cell, of each stack apart: more than runs show, and never less
-    below: _Below = defaultdict(dict)
-    size, found = -1, {start: None}
-    while size != len(found) + sum(map(len, below.values())):
-        size = len(found) + sum(map(len, below.values()))
-        found, unseen = {start: None}, [start]
-        while unseen:
-            check_time()
-            control, tops = unseen.pop()
-            for move in known.get((control, tops), ()):
-                choices = [
-                    _tops_below_after(below, i, *pair) for i, pair in enumerate(zip(tops, move.operations, strict=True))
-                ]
-                new = [head for head in ((move.control, choice) for choice in product(*choices)) if head not in found]
-                found.update(dict.fromkeys(new))
-                unseen += new
-    return found
-
-
-def _tops_below_after(
-    below: _Below, stack: int, top: Entry | None, done: tuple[Operation, Entry | None]
-) -> list[Entry | None]:
-    operation, entry = done
-    if operation.pushes:
-        covered = below[stack, top] if operation.pops and top is not None else {top: None}
-        below[stack, entry].update(covered)
-        return [entry]
-    return list(below[stack, top]) if operation.pops else [top]
 
 
 def check_invariant(system: System, bounds: Bounds) -> Certified:
@@ -395,52 +368,6 @@ def _on_exact_stacks(
     if isinstance(known, RingAsStack):
         return RingAsTwoStacks(model), top_in_state(automaton), (int(known.mirrored),)
     return (model if known is None else known), automaton, stacks
-
-
-def top_in_state(pda: PushdownAutomaton) -> PushdownAutomaton:
-    """Return an automaton on one stack as one that has its top in its state, and on the stack what lies below it.
-
-    It does the same at every step; what lies lowest on its stack is the bottom that the other one reads.
-
-    >>> from stacklens.languages.catalogue import get_language
-    >>> top_in_state(get_language("parentheses").automaton).start.state
-    'match over ⊥'
-    """
-    lowest = pda.bottom + "'"
-    while lowest in pda.stack_alphabet:
-        lowest += "'"
-    below = (*pda.stack_alphabet, lowest)
-
-    def state(name: str, top: str) -> str:
-        return f"{name} over {pda.bottom if top == lowest else top}"
-
-    rules: dict[Key, Transition] = {}
-    for (source, letter, (top,)), step in pda.transitions.items():
-        ((operation),) = step.operations
-        empty = top == pda.bottom
-        for under in (pda.bottom,) if empty else below:
-            if operation.push is not None:
-                target = state(step.target, operation.push)
-                done = NONE if operation.pop else push(lowest if empty else top)
-            else:
-                target = state(step.target, under if operation.pop else top)
-                done = POP if operation.pop else NONE
-            rules[state(source, top), letter, (under,)] = replace(step, target=target, operations=(done,))
-    names = tuple(state(name, top) for name in pda.states for top in (pda.bottom, *pda.stack_alphabet))
-    if len(set(names)) < len(pda.states) * len(below):
-        raise StacklensError("the names of states and stack symbols run together; rename the automaton's states")
-    needs_empty = pda.acceptance in ("empty stack", "both")
-    tops = (pda.bottom,) if needs_empty else (pda.bottom, *pda.stack_alphabet)
-    kept = pda.states if pda.acceptance == "empty stack" else pda.accepting
-    return replace(
-        pda,
-        states=names,
-        stack_alphabet=below,
-        transitions=rules,
-        initial=state(pda.initial, pda.bottom),
-        accepting=frozenset(state(name, top) for name in kept for top in tops),
-        acceptance="final state",
-    )
 
 
 # ---- The words of a task, as a domain without a stack ----

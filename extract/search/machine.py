@@ -10,7 +10,7 @@ et al. 1993, section 3.6).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,23 +25,6 @@ from ...probe.trace import Trace
 # ---- Quantisers: from hidden vectors to a finite set of states, each with a vector that stands for it ----
 
 _RUNS, _ROUNDS = 4, 300  # of K-means, and of each run at most
-
-
-class Quantiser(Protocol):
-    """A finite set of states over hidden vectors."""
-
-    @property
-    def name(self) -> str:
-        """Return what a report calls this quantiser."""
-
-    def assign(self, hidden: np.ndarray) -> np.ndarray:
-        """Return the number of the state of each of ``hidden`` (M, H), (M,) int64, at least 0."""
-
-    def represent(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the vectors that stand for the states ``numbers`` (M,), (M, H)."""
-
-    def label(self, number: int) -> str:
-        """Return a name for a state."""
 
 
 @dataclass(frozen=True)
@@ -59,21 +42,21 @@ class Levels:
 
     @property
     def name(self) -> str:
-        """Return "binary" or the number of levels."""
+        """Return what a report calls this quantiser."""
         return "binary" if self.n == 2 else f"{self.n} levels"
 
     def assign(self, hidden: np.ndarray) -> np.ndarray:
-        """Return the levels of the neurons as one number in base n, the first neuron most significant."""
+        """Return the state of each of ``hidden`` (M, H), (M,) int64: its levels as digits of a number."""
         # a value on a cut goes down, as S <= 0.5 is 0 in the paper
         levels = np.clip(np.ceil(hidden * (self.n - 1) - 0.5), 0, self.n - 1).astype(np.int64)
         return np.asarray(levels @ self._weights)
 
     def represent(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the levels themselves."""
+        """Return the vectors that stand for the states ``numbers`` (M,), (M, H): the levels themselves."""
         return self._digits(numbers) / (self.n - 1)
 
     def label(self, number: int) -> str:
-        """Return the levels as digits, with points between them where some have two."""
+        """Return the name of a state, the levels as digits, with points between them where some have two."""
         return ("." if self.n > 10 else "").join(map(str, self._digits(np.array([number]))[0]))
 
     @property
@@ -94,22 +77,21 @@ class Clusters:
 
     @property
     def name(self) -> str:
-        """Return the number of clusters."""
         return count(len(self.centres), "cluster")
 
     def assign(self, hidden: np.ndarray) -> np.ndarray:
-        """Return the number of the nearest centre."""
         # |x|^2 is the same for every centre
         distances = (self.centres**2).sum(1) - 2 * hidden @ self.centres.T
         return np.asarray(distances.argmin(1).astype(np.int64))
 
     def represent(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the centres."""
         return np.asarray(self.centres[numbers])
 
     def label(self, number: int) -> str:
-        """Return a number behind a k."""
         return f"k{number}"
+
+
+Quantiser = Levels | Clusters
 
 
 def cluster(vectors: np.ndarray, k: int, seed: int = 0, largest: int = 20_000) -> Clusters:

@@ -12,7 +12,7 @@ from tests.attack.drawn_networks import Rng
 
 import stacklens
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
-from stacklens.extract.certificate.certify import top_in_state
+from stacklens.automata.rewriting import top_in_state
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import load_model
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig

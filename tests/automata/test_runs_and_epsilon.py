@@ -16,7 +16,7 @@ from tests.refusals import refused
 
 import stacklens.automata.enumeration as enumeration
 from stacklens.automata import summaries
-from stacklens.automata.compare import Undecided, compare, is_empty, shortest_member
+from stacklens.automata.compare import Different, Undecided, compare, is_empty
 from stacklens.automata.compiled import encode_words
 from stacklens.automata.counting import count_words
 from stacklens.automata.enumeration import accepts_all, count_all, outputs_all, word_at
@@ -155,7 +155,8 @@ def test_a_way_that_is_found_later_may_be_shorter() -> None:
     long = "0 a ⊥ > 1 none \n 1 a ⊥ > 2 none \n 2 a ⊥ > 3 none \n 3 a ⊥ > 4 push x \n 4 a x > 5 none \n"
     short = "0 b ⊥ > s none \n s b ⊥ > t none \n t b ⊥ > u none \n u b ⊥ > v none \n v b ⊥ > 7 none"
     pda = automaton(f"{long} 5 a x > 6 none \n 6 a x > 7 pop \n {short}", "7", acceptance="final state")
-    assert shortest_member(pda) == tuple("bbbbb")
+    found = compare(pda, PushdownAutomaton(("q",), ("a", "b"), (), {}, "q"))
+    assert found == Different(tuple("bbbbb"), "only the first accepts it")
 
 
 def counter(bits: int) -> PushdownAutomaton:
@@ -175,11 +176,11 @@ def counter(bits: int) -> PushdownAutomaton:
 
 
 def test_exponentially_long_members_are_found_but_not_written_out() -> None:
-    few = shortest_member(counter(4))
-    assert counter(4).accepts(few)
+    nothing = PushdownAutomaton(("q",), ("a",), (), {}, "q")
+    assert compare(counter(10), nothing) == Different(("a",) * (2**12 - 2), "only the first accepts it")
+    assert counter(10).accepts(("a",) * (2**12 - 2))
     assert not is_empty(counter(200))
-    assert len(shortest_member(counter(10))) > 2**10
-    refused(f"more than the {summaries.LONGEST_RUN:,} written out", shortest_member, counter(200), error=AutomatonError)
+    refused(f"the {summaries.LONGEST_RUN:,} written out", compare, counter(200), nothing, error=AutomatonError)
 
 
 # ---- ε-steps: what is refused, where runs rest, and what algorithms make of them; `tests/attack` has random automata.

@@ -292,7 +292,7 @@ def test_streams_are_pieces_of_the_right_sizes(task: StreamTask) -> None:
         assert len(pieces) == 6
         assert all(task.pieces(piece) == [piece] for piece in pieces)
         assert {_size(task, piece) for piece in pieces} == {n}
-    stream = task.stream(300, curriculum(4, 15), seed=2)
+    stream = task.stream(300, curriculum(4, 15), np.random.default_rng(2))
     assert len(task.pieces(stream)) == 300
     sizes = Counter(_size(task, piece) for piece in task.pieces(stream))
     assert set(sizes) == set(range(2, 7))
