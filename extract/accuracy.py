@@ -18,6 +18,7 @@ import torch
 from ..automata.compiled import encode_words
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..languages.streams import SIZES, StreamAfter, StreamTask
 from ..languages.task import Task
 from ..languages.words import format_word
@@ -55,6 +56,11 @@ class SizeScores:
 
     size: str  # what a size is called, "length", "n" or "size"
     scores: tuple[SizeScore, ...]  # a score for every party, sort of words and range of sizes, in this order
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a score, with the accuracy between 0 and 1."""
+        frame = pd.DataFrame(self.scores, columns=list(SizeScore._fields))
+        return frame.assign(accuracy=frame["right"] / frame["words"])
 
 
 class _Drawn(NamedTuple):

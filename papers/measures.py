@@ -390,6 +390,7 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
     import torch
 
     from ..models.rounding import Operation, operation_numbers, round_actions
+    from ..probe.geometry import distances
 
     if model.pushes_input or model.action_kind == "none" or seen.pushed is None:
         return None
@@ -403,12 +404,10 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
         if not pushes.any():
             continue
         # a symbol that pushes one value has no spread; two that push the same lie nowhere apart
-        values, number = pushed[pushes, stack], np.unique(symbols[pushes], return_inverse=True)[1]
-        centres = np.stack([values[number == one].mean(0) for one in range(number.max() + 1)])
-        spread = np.linalg.norm(values - centres[number], axis=1)
-        between = np.linalg.norm(centres[:, None] - centres[None], axis=-1)[np.tril_indices(len(centres), -1)]
-        if between.max(initial=0) > _LEAST:
-            found.append(float(spread.mean() / between.mean()))
+        groups = distances(pushed[pushes, stack], symbols[pushes])
+        apart = [groups.between[i][j] for i in range(len(groups.names)) for j in range(i)]
+        if apart and max(apart) > _LEAST:
+            found.append(float(np.average(groups.within, weights=groups.sizes) / np.mean(apart)))
     return max(found, default=None)
 
 

@@ -1,4 +1,4 @@
-"""What a network's hidden vectors hold, by linear probes, and from which step on it parts from its rounded form."""
+"""How far states lie apart in a network, what hidden vectors hold, and from where on it parts from its rounded form."""
 
 from __future__ import annotations
 
@@ -20,6 +20,40 @@ from .trace import Selection, Trace, trace
 
 _LONGEST_SHOWN = 400  # symbols of a word on a line of its own, from where it can be pasted
 _TOO_LONG = "; the word is in the `parting` of sl.horizon_curve"
+
+
+@dataclass(frozen=True)
+class Distances:
+    """How far groups of vectors lie apart."""
+
+    names: tuple[str, ...]  # of the groups
+    sizes: tuple[int, ...]  # how many vectors each has
+    within: tuple[float, ...]  # the mean distance of a group's vectors from its centre
+    between: tuple[tuple[float, ...], ...]  # the distances of the centres from one another, a row a group
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a group: how many, spread, and the distance to every centre."""
+        rows = list(zip(self.names, self.sizes, self.within, *zip(*self.between, strict=True), strict=True))
+        return pd.DataFrame(rows, columns=["group", "vectors", "within", *self.names])
+
+
+def distances(vectors: np.ndarray, groups: np.ndarray) -> Distances:
+    """Return how far the groups of ``vectors`` (M, H) lie apart; ``groups`` (M,) are their names. Raises
+    StacklensError: there are no vectors.
+
+    >>> found = distances(np.array([[0.0], [2.0], [10.0]]), np.array(["a", "a", "b"]))
+    >>> found.within, found.between[0]
+    ((1.0, 0.0), (0.0, 9.0))
+    """
+    if not len(vectors):
+        raise StacklensError("there are no vectors to measure distances of")
+    names, numbers = np.unique(groups, return_inverse=True)
+    centres = np.stack([vectors[numbers == number].mean(0) for number in range(len(names))])
+    spread = np.linalg.norm(vectors - centres[numbers], axis=1)
+    within = tuple(float(spread[numbers == number].mean()) for number in range(len(names)))
+    between = np.linalg.norm(centres[:, None] - centres[None], axis=-1)
+    sizes = tuple(int((numbers == number).sum()) for number in range(len(names)))
+    return Distances(tuple(map(str, names)), sizes, within, tuple(tuple(row) for row in between.tolist()))
 
 
 @dataclass(frozen=True)

@@ -495,6 +495,10 @@ class Selection:
         run = self.trace.joined
         return np.asarray(np.array(run.symbols)[run.stacks[self.word, self.step, stack, place]])
 
+    def pushed(self, stack: int = 0) -> np.ndarray:
+        """Return what the step that led here laid down, or would have, (M, D); NaN before the first."""
+        return self.of("pushed")[:, stack]
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row a moment: word, step, last symbol, hidden vector; if joined, state and depth too."""
         letters = np.array([*self.trace.letters, ""], dtype=object)

@@ -29,7 +29,7 @@ from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfi
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.probe.attribution import Ablated, _without_each_unit, ablations, origins, saliency
-from stacklens.probe.geometry import horizon_curve, linear_probes
+from stacklens.probe.geometry import distances, horizon_curve, linear_probes
 from stacklens.probe.intervene import intervene
 from stacklens.probe.trace import Trace, trace
 
@@ -123,6 +123,19 @@ def test_operations_of_every_kind_of_action_can_be_left_out() -> None:
     shares = trace(Ablated(SuperpositionNet(counter(1), no_op=True), operation=0), "aab").actions
     assert shares.sum(-1) == pytest.approx(1)
     assert shares[..., 0].max() == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(-5, 5), st.floats(-5, 5)), min_size=2, max_size=12))
+def test_distances_are_those_of_a_double_loop(points: list[tuple[int, float, float]]) -> None:
+    vectors, groups = np.array([point[1:] for point in points]), np.array([f"q{point[0]}" for point in points])
+    found = distances(vectors, groups)
+    for number, name in enumerate(found.names):
+        mine = [vector for vector, group in zip(vectors, groups, strict=True) if group == name]
+        centre = sum(mine) / len(mine)
+        assert found.sizes[number] == len(mine)
+        assert found.within[number] == pytest.approx(np.mean([np.hypot(*(one - centre)) for one in mine]), abs=1e-9)
+    assert np.array(found.between) == pytest.approx(np.array(found.between).T)
+    assert list(found.to_frame().group) == list(found.names)
 
 
 def test_a_soft_network_parts_where_its_answers_do() -> None:

@@ -211,7 +211,7 @@ def test_moments_are_chosen_by_word_step_symbol_and_state() -> None:
         [0, 4, "q", 0],
         [1, 2, "q", 0],
     ]
-    assert np.isnan(seen.select(step=0).of("pushed")).all()
+    assert np.isnan(seen.select(step=0).pushed()).all()
     assert seen.to_frame().state.tolist()[:5] == ["q"] * 5
 
 

@@ -57,7 +57,8 @@ def scores(name: str, automaton: PushdownAutomaton | None = None, largest: int =
 
 
 def right(found: SizeScores, who: str, sort: str) -> set[float]:
-    return {one.right / one.words for one in found.scores if (one.who, one.sort) == (who, sort)}
+    frame = found.to_frame()
+    return set(frame[(frame["who"] == who) & (frame["sort"] == sort)]["accuracy"])
 
 
 @pytest.mark.parametrize(
