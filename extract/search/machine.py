@@ -77,17 +77,21 @@ class Clusters:
 
     @property
     def name(self) -> str:
+        """Return how many clusters there are, in words."""
         return count(len(self.centres), "cluster")
 
     def assign(self, hidden: np.ndarray) -> np.ndarray:
+        """Return the nearest centre of each of ``hidden`` (M, H), (M,) int64."""
         # |x|^2 is the same for every centre
         distances = (self.centres**2).sum(1) - 2 * hidden @ self.centres.T
         return np.asarray(distances.argmin(1).astype(np.int64))
 
     def represent(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the centres ``numbers`` (M,), (M, H)."""
         return np.asarray(self.centres[numbers])
 
     def label(self, number: int) -> str:
+        """Return the name of a state, its number behind a k."""
         return f"k{number}"
 
 
