@@ -212,9 +212,10 @@ def classes_of(rows: Sequence[SweepRow]) -> list[int | None]:
 
 
 def _same_runs(a: PushdownAutomaton, b: PushdownAutomaton) -> bool:
-    """Return whether two automata are proved to do the same, on words of a task wherever both have outputs."""
+    """Return whether two automata are proved to do the same, on words of a task where both have outputs."""
+    outputs = min(compared_outputs(a), compared_outputs(b))  # "all" where one of them says no symbols
     try:
-        return isinstance(compare(a, b, outputs=compared_outputs(a)), Equal)
+        return isinstance(compare(a, b, outputs=outputs), Equal)
     except StacklensError:  # other numbers of stacks, or other outputs
         return False
 
