@@ -15,6 +15,7 @@ import logging
 import os
 import shutil
 import sys
+import time
 from collections.abc import Generator, Iterator
 from functools import partial
 from pathlib import Path
@@ -64,6 +65,14 @@ def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
 
     monkeypatch.chdir(tmp_path)
     return partial(run, capsys, monkeypatch)
+
+
+@pytest.fixture
+def processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let budgets of seconds be of processor time, so that a busy machine finds as much as an idle one."""
+    from stacklens.extract.config import Budget
+
+    monkeypatch.setattr(Budget.__init__, "__defaults__", (None, time.process_time))
 
 
 _FLAGS = ("no-sandbox", "disable-dev-shm-usage", "disable-background-networking", "disable-component-update")

@@ -27,6 +27,7 @@ from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.training import supervised
 from stacklens.models.word_network import BlackBox
 
+pytestmark = pytest.mark.usefixtures("processor_time")
 DYCK = get_task("dyck-2")
 FEW = ExtractionConfig(max_length=4, long_words=20, cycles=2, budget=1.0)
 SETTINGS: Any = {"max_length": 6, "long_words": 200, "cycles": 20, "quiet": True}

@@ -35,6 +35,7 @@ from stacklens.models.checkpoint import ZOO, load_model
 
 # ---- Why there is no automaton, or none that is faithful: every cause is planted in a network, found, and measured.
 
+pytestmark = pytest.mark.usefixtures("processor_time")
 BRIEF: dict[str, Any] = {**QUICK, "max_length": 6, "method": "learn", "budget": 4.0, "quiet": True}
 FOUND = {**BRIEF, "budget": 30.0}  # where there is an automaton, which a slow machine should find, too
 PLANTED: dict[str, tuple[Callable[[], Any], str | None, str, str]] = {
