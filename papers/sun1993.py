@@ -31,7 +31,15 @@ from .measures import (
     mixed_words,
 )
 from .results import Experiment, Finding, declared_experiment
-from .sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton, train, without_monitor
+from .sun1993_steps import (
+    QuantisedAutomaton,
+    by_name,
+    head_steps,
+    levels,
+    quantised_automaton,
+    timed_training,
+    without_monitor,
+)
 
 if TYPE_CHECKING:
     from ..extract.result import Extraction
@@ -335,7 +343,7 @@ def _training(recipe: str, sizes: Sizes) -> tuple[Training, float]:
     if recipe in (FOUR, WIDE):
         chosen = replace(chosen, shape={**chosen.shape, "n_states": 4}, init=1.0 if recipe == WIDE else chosen.init)
     training = Training(chosen, get_language(recipe.split()[0]), seed=SEED, nets=sizes.nets)
-    return training, train(training, sizes.epochs)
+    return training, timed_training(training, sizes.epochs)
 
 
 @cache

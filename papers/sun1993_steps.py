@@ -232,7 +232,7 @@ def without_monitor(net: StackModel[Any]) -> StackModel[Any]:
     return Unmonitored(net)
 
 
-def train(training: Training, epochs: int | None, watch: Callable[[], None] = lambda: None) -> float:
+def timed_training(training: Training, epochs: int | None, watch: Callable[[], None] = lambda: None) -> float:
     """Train to the end, or for so many ``epochs``, with a ``watch`` after each; return the seconds of the processor."""
     import torch
 
@@ -254,7 +254,7 @@ def errors_of(recipe: str, sizes: NetSizes) -> Finding:
     nets, length, language = sizes.nets, sizes.length, get_language("palindrome")
     training = Training(RECIPES[recipe], language, nets=nets)
     # to the last epoch, as in the paper, however often all words were right
-    spent = train(training, sizes.epochs, lambda: setattr(training, "clean_checks", 0))
+    spent = timed_training(training, sizes.epochs, lambda: setattr(training, "clean_checks", 0))
     members = [members_of_length(language, language.alphabet, size) for size in range(length + 1)]
 
     def wrong(net: StackModel[Any]) -> list[int]:
@@ -333,7 +333,7 @@ def _trained_online(what: str, gradient: Gradient, sizes: NetSizes) -> tuple[Tra
             right = (verdicts_on(training.net, words) == members).all(-1)
             after[:] = [done if was is None and now else was for was, now in zip(after, right, strict=True)]
 
-    seconds = round(train(training, sizes.epochs, watch), 1)
+    seconds = round(timed_training(training, sizes.epochs, watch), 1)
     exact = exact_networks(training)
     return training, {**exact, "learned_after": after, "epochs": training.epochs_done, "seconds": seconds}
 
