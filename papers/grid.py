@@ -278,10 +278,6 @@ class GridResults(Stored):
         """Return all runs of the row called ``name``."""
         return tuple(row for row in self.rows if row.name == name)
 
-    def run(self, key: tuple[str, str, int]) -> RowResult | None:
-        """Return one run of a row, None where there is none."""
-        return next((row for row in self.rows if row.key == key), None)
-
     def row(self, name: str) -> RowResult | None:
         """Return the first run of the row called ``name``, None where it was not run."""
         return next(iter(self.runs(name)), None)

@@ -44,7 +44,7 @@ def _table2_row(name: str, pattern: str) -> GridRow:
     reported = {f"{score} chosen": figures[column] for line, score, figures in lines if line == name}
     model = PAPER_MODELS.get(name, "stack-rnn")
     cells = {"network": name, "pattern": PAPER_PATTERNS[pattern]}
-    train, stacks = partial(_train_by, "train_pattern", model, pattern, name == FEW), model not in _WITHOUT_MEMORY
+    train, stacks = partial(_train_by, "train_streams", model, pattern, name == FEW), model not in _WITHOUT_MEMORY
     return GridRow(f"{name}, {pattern}", cells, train, reported, _DECLARED["source"], stacks=stacks)
 
 
@@ -60,7 +60,7 @@ def figure2() -> Grid:
     """Return figure 2, whose numbers the paper does not print, at some sizes; results have all of them."""
     rows = []
     for name, (model, task) in _DECLARED["joulin2015-fig2"]["curves"].items():
-        train, stacks = partial(_train_by, "train_recall", model, task), model not in _WITHOUT_MEMORY
+        train, stacks = partial(_train_by, "train_streams", model, task, False), model not in _WITHOUT_MEMORY
         rows.append(GridRow(name, {"network": name}, train, {}, _DECLARED["source"], stacks=stacks))
     scores = (f"n = {n}{rounded}" for rounded in ("", " rounded") for n in _SHOWN)
     return _joulin_grid("joulin2015-fig2", rows, scores, statistics=("chosen",), across="network")

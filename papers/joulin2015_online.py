@@ -29,7 +29,7 @@ from torch import Tensor
 from ..core.errors import FileFormatError, StacklensError
 from ..core.files import write_whole
 from ..languages.streams import StreamTask, curriculum
-from ..models.base import NetworkState, StackModel, one_thread
+from ..models.base import NetworkState, StackModel
 from ..models.networks import build_model
 from ..models.networks.baselines import Baseline
 from ..models.networks.joulin import StackRNN
@@ -442,29 +442,28 @@ class OnlineTraining(SideBySide):
         return f"{self.model} {self.seed} {self.n_nets} {self.task.name} {recipe}"
 
     def epoch(self) -> None:
-        """Train for one epoch and check; do nothing when all is `done`."""
         begun = time.process_time()
-        if self.done or not _by_hand(self.net):
-            super().epoch()
-            self.seconds += time.process_time() - begun
-            return
-        with one_thread():
-            scan, active = self._scan(), self.active
-            rates = self.rates[active]
-            for reading in self._streams():
-                scan.empty()
-                self.symbols += len(reading.symbols)
-                self.updates += int(reading.counts.sum())
-                for symbol, following, counts in reading.steps():
-                    scan.read(symbol)
-                    if counts:
-                        scan.learn(following, rates)
-            with torch.no_grad():
-                for name, weights in scan.weights().items():
-                    self.net.get_parameter(name)[torch.from_numpy(active)] = torch.from_numpy(weights).to(self.device)
-            self.epochs_done += 1
-            self.check()
+        super().epoch()
         self.seconds += time.process_time() - begun
+
+    def learn(self) -> None:
+        """Learn from all streams of an epoch, by hand-made gradients where they can be had."""
+        if not _by_hand(self.net):
+            super().learn()
+            return
+        scan, active = self._scan(), self.active
+        rates = self.rates[active]
+        for reading in self._streams():
+            scan.empty()
+            self.symbols += len(reading.symbols)
+            self.updates += int(reading.counts.sum())
+            for symbol, following, counts in reading.steps():
+                scan.read(symbol)
+                if counts:
+                    scan.learn(following, rates)
+        with torch.no_grad():
+            for name, weights in scan.weights().items():
+                self.net.get_parameter(name)[torch.from_numpy(active)] = torch.from_numpy(weights).to(self.device)
 
     def batches(self) -> Iterator[UpdatePiece]:
         for reading in self._streams():
@@ -530,7 +529,7 @@ class OnlineTraining(SideBySide):
     def _entropies(self) -> npt.NDArray[np.float64]:
         """Return how surprising fresh pieces are to the networks that still move, in nats a symbol."""
         recipe, rng = self.recipe, np.random.default_rng((_VALIDATION_SEED, self.epochs_done))
-        pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*recipe.checked, recipe.validation, rng)]
+        pieces = self._pieces(recipe.checked, recipe.validation, rng)
         reading = reading_of(self.task, "".join(pieces), recipe.known_only)
         if not _by_hand(self.net):
             net = Rounded(self.net) if recipe.rounded and self.net.n_stacks else self.net
@@ -557,14 +556,13 @@ class OnlineTraining(SideBySide):
     def _streams(self) -> Iterator[Reading]:
         """Yield the streams of an epoch, each of which begins with empty memories."""
         recipe, rng = self.recipe, np.random.default_rng((_TRAIN_SEED, self.epochs_done))
-        sizes = curriculum(self.epochs_done, recipe.n_max, recipe.smallest)
-        pieces = [self.task.piece(int(n), rng) for n in _drawn_sizes(*sizes, recipe.pieces, rng)]
+        pieces = self._pieces(curriculum(self.epochs_done, recipe.n_max, recipe.smallest), recipe.pieces, rng)
         return learned_streams(self.task, pieces, recipe.emptied, recipe.known_only)
+
+    def _pieces(self, sizes: tuple[int, int], count: int, rng: np.random.Generator) -> list[str]:
+        """Return so many pieces of ``sizes`` from the first to the last."""
+        return [self.task.piece(int(n), rng) for n in rng.integers(sizes[0], sizes[1] + 1, count)]
 
 
 def _by_hand(net: StackModel[Any]) -> bool:
     return isinstance(net, StackRNN) and not net.recurrent and (net.stack_limit or 0) >= net.depth
-
-
-def _drawn_sizes(low: int, high: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    return rng.integers(low, high + 1, count)

@@ -2,9 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -164,20 +163,22 @@ _EPOCHS_OF_WORDS = 3  # about five minutes of processor time a network on 670,00
 _EMPTIED = {"memorization": 100, "addition": 10}  # pieces between emptied memories there; 1,000 for the patterns
 
 
-def pattern_recipe(
-    model: str, pattern: str, few: bool, settings: RunSettings, tried: Tried | None = None
-) -> StreamRecipe:
-    """Return how the fast protocol trains ``model`` on a pattern of table 2; ``few`` for the zoo's number of stacks.
-    ``tried`` are the settings of an RNN or an LSTM.
+def fast_recipe(model: str, name: str, few: bool, settings: RunSettings, tried: Tried | None = None) -> StreamRecipe:
+    """Return how the fast protocol trains ``model`` on a pattern of table 2, or on memorisation or binary addition
+    (figure 2); ``few`` for the zoo's number of stacks. ``tried`` are the settings of an RNN or an LSTM for a pattern.
     """
-    recipe = stream_recipe(pattern, model)
+    recipe = stream_recipe(name, model)
+    recipe = replace(recipe, windows=settings.scaled(recipe.windows, least=2), patience=_NEVER)
+    longest = settings.scaled(_TRAINED[1], least=3)
+    if name not in PATTERNS:
+        shape, epochs = {**recipe.shape, **_LARGE[model]}, settings.scaled(60)
+        return replace(recipe, shape=shape, epochs=epochs, check_sizes=(2, longest))
+    recipe = replace(recipe, n_max=settings.scaled(20, least=4))
     if tried is not None:
         return replace(
             recipe,
             shape={**recipe.shape, **tried.shape},
-            n_max=settings.scaled(20, least=4),
             epochs=settings.scaled(tried.epochs),
-            windows=settings.scaled(recipe.windows, least=2),
             rate=recipe.rate if tried.rate is None else tried.rate,
             last_rate=1.0,
             forget_bias=tried.forget_bias,
@@ -186,31 +187,14 @@ def pattern_recipe(
             by_loss=True,
             check_sizes=_scaled_sizes(_BEYOND, settings),
             check_every=2,
-            patience=_NEVER,
         )
     return replace(
         recipe,
         shape=recipe.shape if few else {**recipe.shape, **_SHAPES[model]},
-        n_max=settings.scaled(20, least=4),
         epochs=settings.scaled(55),
-        windows=settings.scaled(recipe.windows, least=2),
         beginnings=10 if settings.scale == 1 else 1,
         sharpness=0.3 if model in MEMORIES else 0.0,
-        check_sizes=(recipe.smallest, settings.scaled(_TRAINED[1], least=3)),
-        patience=_NEVER,
-    )
-
-
-def recall_recipe(model: str, name: str, settings: RunSettings) -> StreamRecipe:
-    """Return how the fast protocol trains ``model`` on memorisation or binary addition (figure 2)."""
-    recipe = stream_recipe(name, model)
-    return replace(
-        recipe,
-        shape={**recipe.shape, **_LARGE[model]},
-        epochs=settings.scaled(60),
-        windows=settings.scaled(recipe.windows, least=2),
-        check_sizes=(2, settings.scaled(_TRAINED[1], least=3)),
-        patience=_NEVER,
+        check_sizes=(recipe.smallest, longest),
     )
 
 
@@ -251,94 +235,60 @@ def ngram_scores(texts: Texts, order: int, cache: bool = False) -> dict[str, flo
     return {"validation perplexity": perplexity(valid), "test perplexity": perplexity(test), **settings}
 
 
-def train_pattern(model: str, pattern: str, few: bool, settings: RunSettings) -> list[Outcome]:
-    """Return networks of ``model`` trained on a pattern, with the scores of table 2.
+def train_streams(model: str, name: str, few: bool, settings: RunSettings) -> list[Outcome]:
+    """Return networks of ``model`` trained on a pattern, with the scores of table 2, or on memorisation or binary
+    addition, with what figure 2 shows; ``few`` for the zoo's number of stacks.
 
-    "test" is the share of the sizes 2 to 59 of which every string is predicted, "validation" how likely the network
-    finds what can be known in strings of sizes 2 to 19, as the geometric mean over its symbols, "n = 20" the share of
-    the strings of size 20 that are predicted, and so on; all again "rounded". By the paper's protocol there are
-    "epochs", "updates" and "seconds" of processor time for all networks together, "entropy" in decimal digits a symbol
-    of the best epoch's check. RNNs and LSTMs have "hidden" and "layers", which were best among those that are searched,
-    what became of each of these (see `chosen_outcomes`), and by the protocol fast another "validation": first the
-    share of the strings of sizes 20 to 30 that are predicted, then how likely they are.
+    "test" is the share of the sizes 2 to 59 of which every string is predicted, or in figure 2 that of all strings,
+    "validation" how likely the network finds what can be known in strings of sizes 2 to 19, as the geometric mean over
+    its symbols, "n = 20" the share of the strings of size 20 that are predicted, and so on; all again "rounded". By the
+    paper's protocol there are "epochs", "updates" and "seconds" of processor time for all networks together, "entropy"
+    in decimal digits a symbol of the best epoch's check. RNNs and LSTMs have "hidden" and "layers", which were best on
+    validation among those that are searched, what became of each of these (see `chosen_outcomes`), and by the protocol
+    fast another "validation": first the share of the strings of sizes 20 to 30 that are predicted, then how likely they
+    are.
     """
-    recipe = partial(pattern_recipe, model, pattern, few, settings)
-    plan = _Plan(model, pattern, settings, recipe, lambda right: {"test": right.all(-1).mean(-1), **_by_size(right)})
-    return plan.best()
+    several = searched(model, name, settings.protocol)
+    if not several:
+        return _train_tried(model, name, few, settings, None)
+    trained = [(tried, _train_tried(model, name, few, settings, tried)) for tried in several]
+    return chosen_outcomes(trained, settings.protocol)
 
 
-def train_recall(model: str, name: str, settings: RunSettings) -> list[Outcome]:
-    """Return networks of ``model`` trained on memorisation or binary addition, with what figure 2 shows. "n = 20" is
-    the share of the strings of size 20 that are predicted, "test" that of all of sizes 2 to 59; else see
-    `train_pattern`.
-    """
-
-    def score(right: np.ndarray) -> dict[str, np.ndarray]:
-        return {"test": right.mean((-2, -1)), **_by_size(right)}
-
-    return _Plan(model, name, settings, lambda _tried: recall_recipe(model, name, settings), score).best()
-
-
-def _by_size(right: np.ndarray) -> dict[str, np.ndarray]:
-    return {f"n = {_TESTED[0] + place}": right[:, place].mean(-1) for place in range(right.shape[1])}
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """How networks of ``model`` are trained on the task called ``name``, and scored."""
-
-    model: str
-    name: str
-    settings: RunSettings
-    fast: Callable[[Tried | None], StreamRecipe]  # of the protocol fast, for settings that are tried
-    score: Callable[[np.ndarray], dict[str, np.ndarray]]  # from the strings that are right, (nets, sizes, strings)
-
-    def best(self) -> list[Outcome]:
-        """Return the outcome of each seed, of those settings that are searched the one that is best on validation."""
-        protocol = self.settings.protocol
-        several = searched(self.model, self.name, protocol)
-        if not several:
-            return self._outcomes(None)
-        return chosen_outcomes([(tried, self._outcomes(tried)) for tried in several], protocol)
-
-    def _outcomes(self, tried: Tried | None) -> list[Outcome]:
-        """Return networks trained by the settings' protocol, with their scores and those that say what was spent."""
-        settings, task = self.settings, get_task(self.name)
-        assert isinstance(task, StreamTask)
-        first, nets = settings.consecutive()
-        trained: StreamTraining | OnlineTraining
-        if settings.protocol == "fast":
-            recipe = self.fast(tried)
-            trained = fast = StreamTraining(
-                recipe, task, seed=first, nets=nets, model=self.model, device=settings.device
-            )
-            begun = time.process_time()
-            fast.run()
-            spent: dict[str, Any] = {}
-            if tried is not None:
-                spent = {"updates": fast.updates, "symbols": fast.symbols_read, "seconds": time.process_time() - begun}
-                spent |= {"loss": np.array([best.loss for best in fast.best])}
-        else:
-            online = paper_recipe(self.model, self.name, settings, tried)
-            trained = slow = OnlineTraining(self.model, online, task, seed=first, nets=nets, device=settings.device)
-            _go_on(slow, settings, tried)
-            slow.run()
-            spent = {"epochs": slow.epochs_done, "updates": slow.updates, "seconds": slow.seconds}
-            spent |= {"entropy": slow.best / math.log(10)}
-            spent |= {} if tried is None else {"symbols": slow.symbols, "loss": slow.best}
-        # networks of the protocol fast whose settings are tried are validated beyond the sizes of training
-        beyond = tried is not None and settings.protocol == "fast"
-        net = trained.whole(trained.best_weights)
-        scores = _stream_scores(net, task, settings, self.score, beyond)
-        if net.n_stacks:
-            rounded = _stream_scores(Rounded(net), task, settings, self.score, beyond)
-            scores |= {f"{name} rounded": values for name, values in rounded.items()}
-        scores |= {name: np.broadcast_to(figure, nets) for name, figure in spent.items()}
-        each = [{name: float(values[number]) for name, values in scores.items()} for number in range(nets)]
-        return [
-            Outcome(seed, each[number], trained.network(number), task.name)
-            for number, seed in enumerate(settings.seeds)
-        ]
+def _train_tried(model: str, name: str, few: bool, settings: RunSettings, tried: Tried | None) -> list[Outcome]:
+    """Return networks trained by the settings' protocol, with their scores and those that say what was spent."""
+    task, (first, nets) = get_task(name), settings.consecutive()
+    assert isinstance(task, StreamTask)
+    trained: StreamTraining | OnlineTraining
+    spent: dict[str, Any] = {}
+    if settings.protocol == "fast":
+        recipe = fast_recipe(model, name, few, settings, tried)
+        trained = fast = StreamTraining(recipe, task, seed=first, nets=nets, model=model, device=settings.device)
+        begun = time.process_time()
+        fast.run()
+        if tried is not None:
+            spent = {"updates": fast.updates, "symbols": fast.symbols_read, "seconds": time.process_time() - begun}
+            spent |= {"loss": np.array([best.loss for best in fast.best])}
+    else:
+        online = paper_recipe(model, name, settings, tried)
+        trained = slow = OnlineTraining(model, online, task, seed=first, nets=nets, device=settings.device)
+        _go_on(slow, settings, tried)
+        slow.run()
+        spent = {"epochs": slow.epochs_done, "updates": slow.updates, "seconds": slow.seconds}
+        spent |= {"entropy": slow.best / math.log(10)}
+        spent |= {} if tried is None else {"symbols": slow.symbols, "loss": slow.best}
+    # networks of the protocol fast whose settings are tried are validated beyond the sizes of training
+    beyond = tried is not None and settings.protocol == "fast"
+    net = trained.whole(trained.best_weights)
+    scores = _stream_scores(net, task, settings, beyond)
+    if net.n_stacks:
+        rounded = _stream_scores(Rounded(net), task, settings, beyond)
+        scores |= {f"{name} rounded": values for name, values in rounded.items()}
+    scores |= {name: np.broadcast_to(figure, nets) for name, figure in spent.items()}
+    each = [{name: float(values[number]) for name, values in scores.items()} for number in range(nets)]
+    return [
+        Outcome(seed, each[number], trained.network(number), task.name) for number, seed in enumerate(settings.seeds)
+    ]
 
 
 def _go_on(training: OnlineTraining, settings: RunSettings, tried: Tried | None) -> None:
@@ -360,11 +310,7 @@ def _go_on(training: OnlineTraining, settings: RunSettings, tried: Tried | None)
 
 
 def _stream_scores(
-    net: StackModel[Any],
-    task: StreamTask,
-    settings: RunSettings,
-    score: Callable[[np.ndarray], dict[str, np.ndarray]],
-    beyond: bool,
+    net: StackModel[Any], task: StreamTask, settings: RunSettings, beyond: bool
 ) -> dict[str, np.ndarray]:
     """Return the scores of all networks, (nets,) each."""
     tested, (strings, streams) = (_TESTED[0], settings.scaled(_TESTED[1], least=4)), _tested_strings(settings)
@@ -374,13 +320,15 @@ def _stream_scores(
         test: EmptiedTest | PieceTest = EmptiedTest(task, tested, strings, 10 if settings.scale == 1 else 2)
     else:
         test = PieceTest(task, tested, strings, streams)
-    right = test.right(net, settings.device)
+    right = test.right(net, settings.device)  # (nets, sizes, strings)
     validation = PieceTest(task, _scaled_sizes(checked, settings), 20, 20, _VALIDATION_SEED)
     found, entropy = validation.right_and_entropy(net, settings.device)
     likely = np.exp(-entropy)
     if beyond:  # first the strings that are predicted, then how likely they are
         likely = (_FIRST * found.mean((-2, -1)) + likely) / (_FIRST + 1)
-    return {**score(right), VALIDATION: likely}
+    by_size = {f"n = {_TESTED[0] + place}": right[:, place].mean(-1) for place in range(right.shape[1])}
+    whole_sizes = right.all(-1).mean(-1) if task.name in PATTERNS else right.mean((-2, -1))
+    return {"test": whole_sizes, **by_size, VALIDATION: likely}
 
 
 def _scaled_sizes(sizes: tuple[int, int], settings: RunSettings) -> tuple[int, int]:

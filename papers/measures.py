@@ -111,8 +111,8 @@ def exact_networks(training: Training, further: int = BEYOND) -> dict[str, int]:
 def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
     """Return the measures of a network with a memory on the task called ``task``, as plain data; None for others.
 
-    "predictors" are those of `predictors.PREDICTORS`; "long words" has, by "network" and "rounded network", what
-    `long_words.accuracy_by_length` says, beside the "lengths" and how many "words" of each, None where the task has no
+    "predictors" are those of `predictors`; "long words" has, by "network" and "rounded network", what
+    `accuracy_by_length` says, beside the "lengths" and how many "words" of each, None where the task has no
     such words. Networks with an input queue are None: they answer to whole words.
     """
     from ..models.base import one_thread
@@ -273,19 +273,6 @@ def accuracy_by_length(model: StackModel[Any], task: Task, words: LongWords) -> 
 # ---- What is measured of a network before anything is clustered or learned from it: can one know beforehand? ----
 # All of it comes from runs of the network, soft and rounded, on the same drawn words; no automaton has a part in it.
 
-# by the name under which a result keeps it
-PREDICTORS = {
-    "action entropy": "mean entropy of an action, in nats",
-    "action entropy, 95 %": "entropy that 5 % of the actions exceed, in nats",
-    "action margin": "mean distance of an action from being rounded otherwise, 0 to 0.5",
-    "action margin, 5 %": "distance that 5 % of the actions stay below",
-    "output drift": "greatest difference of an output from the rounded network's at step 100 or the last, mean",
-    "hidden drift": "distance of the hidden vector from the rounded network's at that step, mean",
-    "spectral radius": "of the Jacobian of the next hidden vector by the last, mean over steps",
-    "spectral radius, largest": "the largest of these",
-    "pushed spread": "mean distance of pushed values from the mean of those that the same symbol pushed, over the mean "
-    "distance of such means",
-}
 _WORDS, _PREDICTOR_SEED = 60, 2_018
 _STEPS = (10, 25, 50, 75, 100)  # at which the drift is shown
 _STATES = 64  # at which Jacobians are taken
@@ -298,7 +285,7 @@ def sample_words(task: Task) -> tuple[Word, ...]:
 
 
 def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any]:
-    """Return the figures called by `PREDICTORS`, and "drift by step": at "steps" those of outputs and hidden vectors.
+    """Return figures by name, and "drift by step": at "steps" those of outputs and hidden vectors.
     What a network has not is None, as spread where too little is pushed.
     """
     from ..extract.samples import margins as margins_of
@@ -321,12 +308,16 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     drift: dict[str, Any] = {"steps": steps, "outputs": means[0], "hidden": means[1]}
     radii = spectral_radii(model, soft)
     found: dict[str, Any] = {
+        # in nats: the mean of all actions, and what 5 % of them exceed
         "action entropy": entropies.mean() if entropies.size else None,
         "action entropy, 95 %": np.quantile(entropies, 0.95) if entropies.size else None,
+        # the distance of an action from being rounded otherwise, 0 to 0.5: the mean, and what 5 % of them stay below
         "action margin": margins.mean() if margins.size else None,
         "action margin, 5 %": np.quantile(margins, 0.05) if margins.size else None,
+        # at step 100 or the last: the greatest difference of an output, and the distance of the hidden vector, means
         "output drift": drift["outputs"][-1],
         "hidden drift": drift["hidden"][-1],
+        # of the Jacobian of the next hidden vector by the last, over steps
         "spectral radius": radii.mean() if radii.size else None,
         "spectral radius, largest": radii.max() if radii.size else None,
         "pushed spread": _spread(model, soft),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
 from ..core.progress import count
@@ -40,10 +40,6 @@ from .results import (
     versions,
     write_results,
 )
-
-if TYPE_CHECKING:
-    from ..models.base import StackModel
-
 
 # ---- Networks of a grid kept in files: a checkpoint each, so that an extraction is run again without the training.
 
@@ -84,23 +80,18 @@ def kept_networks(
     paths = [_network_path(folder, grid, row, settings, seed) for seed in settings.seeds]
     if not all(path.is_file() for path in paths):
         return None
-    found = [_kept_outcome(path, seed, settings) for path, seed in zip(paths, settings.seeds, strict=True)]
-    known = [one for one in found if one is not None]
-    return ([outcome for outcome, _ in known], known[0][1]) if len(known) == len(found) else None
-
-
-def _kept_outcome(path: Path, seed: int, settings: RunSettings) -> tuple[Outcome, dict[str, float]] | None:
-    """Return what the file at ``path`` holds, and the seconds of the training; None where other settings made it."""
     from ..models.checkpoint import load_checkpoint
 
-    checkpoint = load_checkpoint(path)
-    own = checkpoint.provenance.get(_KEY)
-    if not isinstance(own, dict) or not all(isinstance(own.get(name), dict) for name in ("scores", "seconds")):
-        raise FileFormatError(f"{path}: no network of a grid; move it away, or choose another --networks folder")
-    if any(own.get(name) != value for name, value in _settings_kept(settings).items()):
-        return None
-    model: StackModel[Any] = checkpoint.model
-    return Outcome(seed, own["scores"], model, checkpoint.task.get("language")), own["seconds"]
+    found = []
+    for path, seed in zip(paths, settings.seeds, strict=True):
+        checkpoint = load_checkpoint(path)
+        own = checkpoint.provenance.get(_KEY)
+        if not isinstance(own, dict) or not all(isinstance(own.get(name), dict) for name in ("scores", "seconds")):
+            raise FileFormatError(f"{path}: no network of a grid; move it away, or choose another --networks folder")
+        found.append((own, Outcome(seed, own["scores"], checkpoint.model, checkpoint.task.get("language"))))
+    if any(own.get(name) != value for own, _ in found for name, value in _settings_kept(settings).items()):
+        return None  # other settings made it
+    return [outcome for _, outcome in found], found[0][0]["seconds"]
 
 
 def _settings_kept(settings: RunSettings) -> dict[str, Any]:
@@ -358,31 +349,18 @@ _Progress = Callable[[str], None]
 def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None, folder: Path | None = None) -> Results:
     """Return what ``experiment`` measures; what is measured so far stands in ``folder``, see `part_of`."""
     before = () if folder is None else _measured_before(experiment, folder)
-    results = Results(
-        paper=experiment.paper,
-        experiment=experiment.name,
-        title=experiment.title,
-        claims=before,
-        seeds=experiment.seeds,
-        versions=versions(),
-        seconds=round(sum(claim.seconds for claim in before), 1),
-        processor=processor(),
-    )
+    spent = round(sum(claim.seconds for claim in before), 1)
+    about = experiment.paper, experiment.name, experiment.title
+    results = Results(*about, before, experiment.seeds, versions(), spent, processor())
     for number, claim in enumerate(experiment.claims):
         progress(f"{claim.section} {claim.claim}")
         if number < len(before):
             continue
         begun = time.process_time()
         finding = claim.measure()
-        done = Measured(
-            section=claim.section,
-            claim=claim.claim,
-            paper=claim.paper,
-            ours=finding.ours,
-            figures=finding.figures,
-            command=f"stacklens papers run {experiment.name}",
-            seconds=round(time.process_time() - begun, 1),
-        )
+        command, seconds = f"stacklens papers run {experiment.name}", round(time.process_time() - begun, 1)
+        stated = claim.section, claim.claim, claim.paper
+        done = Measured(*stated, finding.ours, command, seconds, finding.figures)
         results = replace(results, claims=(*results.claims, done), seconds=round(results.seconds + done.seconds, 1))
         if folder is not None:
             write_results(replace(results, experiment=f"{experiment.name}.part"), folder)

@@ -6,7 +6,6 @@ How its claims, which stand in `declared/sun1993.toml`, are measured, on network
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -32,7 +31,15 @@ from .measures import (
     mixed_words,
 )
 from .results import Experiment, Finding, declared_experiment
-from .sun1993_steps import QuantisedAutomaton, by_name, head_steps, levels, quantised_automaton, without_monitor
+from .sun1993_steps import (
+    QuantisedAutomaton,
+    by_name,
+    head_steps,
+    levels,
+    quantised_automaton,
+    timed_training,
+    without_monitor,
+)
 
 if TYPE_CHECKING:
     from ..extract.result import Extraction
@@ -330,20 +337,13 @@ def _both_errors(language: str, words: Sequence[Word], sizes: Sizes) -> tuple[in
 @cache
 def _training(recipe: str, sizes: Sizes) -> tuple[Training, float]:
     """Return the networks of a recipe, trained, and how many seconds of processor time that took."""
-    import torch
-
     from ..models.training.recognition import Training
 
-    torch.set_num_threads(1)
-    begun = time.process_time()
     chosen = RECIPES[recipe.split(",")[0]]
     if recipe in (FOUR, WIDE):
         chosen = replace(chosen, shape={**chosen.shape, "n_states": 4}, init=1.0 if recipe == WIDE else chosen.init)
     training = Training(chosen, get_language(recipe.split()[0]), seed=SEED, nets=sizes.nets)
-    while not training.done and training.epochs_done != sizes.epochs:
-        training.epoch()
-    training.check()
-    return training, time.process_time() - begun
+    return training, timed_training(training, sizes.epochs)
 
 
 @cache

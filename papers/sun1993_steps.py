@@ -5,8 +5,9 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..automata.compare import Equal
@@ -217,41 +218,43 @@ def palindromes_experiment(sizes: NetSizes | None = None) -> Experiment:
     return declared_experiment("sun1993-palindromes", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
 
 
-def without_monitor(net: StackModel[Any], nets: int | None = None) -> StackModel[Any]:
-    """Return the network judged at the end of the word only, as the paper tests its analog net (section 4.3 (5)).
-    ``nets`` says how many networks ``net`` is; None for a single one.
-    """
+def without_monitor(net: StackModel[Any]) -> StackModel[Any]:
+    """Return the network judged at the end of the word only, as the paper tests its analog net (section 4.3 (5))."""
     import torch
 
-    from ..models.networks.nnpda import NNPDA, NNPDAConfig
-    from ..models.stacks.continuous import ContinuousStack
+    from ..models.rounding import Wrapper
 
-    class Unmonitored(NNPDA):
-        def rejects(self, hidden: torch.Tensor, stack: ContinuousStack) -> torch.Tensor:
+    class Unmonitored(Wrapper[Any]):
+        def rejects(self, hidden: Tensor, stack: Any) -> Tensor:
             del stack
             return torch.zeros(hidden.shape[:-1], dtype=torch.bool)
 
-    bare = Unmonitored(NNPDAConfig(**net.config()), nets=nets)
-    bare.load_state_dict(net.state_dict())
-    return bare
+    return Unmonitored(net)
+
+
+def timed_training(training: Training, epochs: int | None, watch: Callable[[], None] = lambda: None) -> float:
+    """Train to the end, or for so many ``epochs``, with a ``watch`` after each; return the seconds of the processor."""
+    import torch
+
+    torch.set_num_threads(1)  # the arrays are small: more threads only wait for each other
+    begun = time.process_time()
+    while not training.done and training.epochs_done != epochs:
+        training.epoch()
+        watch()
+    training.check()
+    return time.process_time() - begun
 
 
 def errors_of(recipe: str, sizes: NetSizes) -> Finding:
     """Return how many words each network gets wrong after its last epoch: no epoch is chosen by these words."""
-    import torch
-
     from ..models.inference import verdicts_on_all
     from ..models.rounding import Rounded
     from ..models.training.recognition import Training
 
-    torch.set_num_threads(1)
-    begun, nets, length = time.process_time(), sizes.nets, sizes.length
-    language = get_language("palindrome")
+    nets, length, language = sizes.nets, sizes.length, get_language("palindrome")
     training = Training(RECIPES[recipe], language, nets=nets)
-    while training.epochs_done < min(training.total_epochs, sizes.epochs or training.total_epochs):
-        training.epoch()
-        training.clean_checks = 0  # to the last epoch, as in the paper
-    spent = time.process_time() - begun
+    # to the last epoch, as in the paper, however often all words were right
+    spent = timed_training(training, sizes.epochs, lambda: setattr(training, "clean_checks", 0))
     members = [members_of_length(language, language.alphabet, size) for size in range(length + 1)]
 
     def wrong(net: StackModel[Any]) -> list[int]:
@@ -260,7 +263,7 @@ def errors_of(recipe: str, sizes: NetSizes) -> Finding:
         counted: list[int] = sum((verdicts != right).sum(-1) for verdicts, right in each).tolist()
         return counted
 
-    bare = without_monitor(training.net, nets)
+    bare = without_monitor(training.net)
     counted = {
         "without_monitor": wrong(bare),
         "with_monitor": wrong(training.net),
@@ -287,21 +290,14 @@ _WATCHED_EVERY = 10  # epochs between two looks at the training words
 _SEED = 0
 
 
-@dataclass(frozen=True)
-class _Lesson:
-    """What is learned by either gradient."""
-
-    recipe: str  # a name in `recognition_recipes.RECIPES`
-    gradient: Gradient  # "rtrl" carries it forward as the paper does, "local" comes to the same by going back, for less
-    objective: str | None = None  # in place of the recipe's; None for that
-
-
 _PRINTED = "palindrome as printed"
+# What is learned by either gradient, the recipe's own being the paper's: "rtrl" carries it forward as the paper does,
+# "local" comes to the same by going back, for less. Names begin with that of the language.
 _LESSONS = {
-    "parentheses": _Lesson("parentheses", "rtrl"),
-    "1n0n": _Lesson("1n0n", "local"),
-    _PRINTED: _Lesson(_PRINTED, "local"),
-    "palindrome without the driving force": _Lesson(_PRINTED, "local", "prefix"),
+    "parentheses": replace(RECIPES["parentheses"], gradient="rtrl"),
+    "1n0n": replace(RECIPES["1n0n"], gradient="local"),
+    _PRINTED: replace(RECIPES[_PRINTED], gradient="local"),
+    "palindrome without the driving force": replace(RECIPES[_PRINTED], gradient="local", objective="prefix"),
 }
 
 
@@ -311,86 +307,62 @@ def rtrl_experiment(sizes: NetSizes | None = None) -> Experiment:
     return declared_experiment("sun1993-rtrl", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
 
 
-@dataclass(frozen=True)
-class _Learned:
-    """How the networks of one training came out. ``first`` are the networks as they were before. ``after`` has the
-    epochs after which each network had all training words right for the first time, None for never.
-    """
-
-    training: Training
-    first: Training
-    after: tuple[int | None, ...]
-    seconds: float
-
-    @cached_property
-    def figures(self) -> dict[str, Any]:
-        """Return how many are right on all words of the recipe's check and on longer ones, as they are and rounded."""
-        return {
-            **exact_networks(self.training),
-            "learned_after": list(self.after),
-            "epochs": self.training.epochs_done,
-            "seconds": round(self.seconds, 1),
-        }
-
-    def __str__(self) -> str:
-        needed = [epochs for epochs in self.after if epochs is not None]
-        learned = f"{len(needed)} learn their words"
-        if needed:
-            learned += f", after {statistics.median(needed):.0f} epochs ({min(needed)}–{max(needed)})"
-        exact, rounded, *beyond = list(self.figures.values())[:4]
-        return (
-            f"{learned}; exact: {exact} analog, {rounded} rounded; on words <= {BEYOND} longer {beyond[0]} and "
-            f"{beyond[1]}"
-        )
-
-
-def _untrained(lesson: _Lesson, gradient: Gradient, sizes: NetSizes) -> Training:
+def _untrained(what: str, gradient: Gradient, nets: int) -> Training:
     from ..models.training.recognition import Training
 
-    recipe = replace(RECIPES[lesson.recipe], gradient=gradient)
-    recipe = replace(recipe, objective=lesson.objective or recipe.objective)
-    return Training(recipe, get_language(lesson.recipe.split()[0]), seed=_SEED, nets=sizes.nets)
+    recipe = replace(_LESSONS[what], gradient=gradient)
+    return Training(recipe, get_language(what.split()[0]), seed=_SEED, nets=nets)
 
 
 @cache
-def _trained_online(lesson: _Lesson, gradient: Gradient, sizes: NetSizes) -> _Learned:
-    import torch
-
+def _trained_online(what: str, gradient: Gradient, sizes: NetSizes) -> tuple[Training, dict[str, Any]]:
+    """Return the networks of one training, and how many are right on all words of the recipe's check and on longer
+    ones, as they are and rounded. "learned_after" has the epochs after which each network had all training words right
+    for the first time, None for never.
+    """
     from ..models.inference import verdicts_on
 
-    torch.set_num_threads(1)
-    begun = time.process_time()
-    training = _untrained(lesson, gradient, sizes)
+    training = _untrained(what, gradient, sizes.nets)
     words = training.recipe.stages[-1].word_list(training.language, _SEED)
     members = [word in training.language for word in words]
     after: list[int | None] = [None] * sizes.nets
-    while not training.done and training.epochs_done != sizes.epochs:
-        training.epoch()
-        if training.epochs_done % _WATCHED_EVERY == 0:
+
+    def watch() -> None:
+        done = training.epochs_done
+        if done % _WATCHED_EVERY == 0:
             right = (verdicts_on(training.net, words) == members).all(-1)
-            done = training.epochs_done
-            after = [done if was is None and now else was for was, now in zip(after, right, strict=True)]
-    training.check()
-    return _Learned(training, _untrained(lesson, gradient, sizes), tuple(after), time.process_time() - begun)
+            after[:] = [done if was is None and now else was for was, now in zip(after, right, strict=True)]
+
+    seconds = round(timed_training(training, sizes.epochs, watch), 1)
+    exact = exact_networks(training)
+    return training, {**exact, "learned_after": after, "epochs": training.epochs_done, "seconds": seconds}
 
 
 def learning(what: str, sizes: NetSizes) -> Finding:
     """Return how learning goes by either gradient."""
-    lesson = _LESSONS[what]
-    exact, ours = (_trained_online(lesson, gradient, sizes) for gradient in ("exact", lesson.gradient))
-    length = exact.training.recipe.check_length
-    chosen = f"exact on words <= {length}, by which the epoch is chosen"
-    shown = f"of {sizes.nets} nets, {chosen}. Exact gradients: {exact}. RTRL: {ours}"
-    return Finding(shown, {"nets": sizes.nets, "check_length": length, "exact": exact.figures, "rtrl": ours.figures})
+    gradients: dict[str, Gradient] = {"exact": "exact", "rtrl": _LESSONS[what].gradient}
+    learned = {name: _trained_online(what, gradient, sizes)[1] for name, gradient in gradients.items()}
+    length, shown = _LESSONS[what].check_length, []
+    for figures in learned.values():
+        needed = [epochs for epochs in figures["learned_after"] if epochs is not None]
+        spread = f", after {statistics.median(needed):.0f} epochs ({min(needed)}–{max(needed)})" if needed else ""
+        analog, rounded, *beyond = list(figures.values())[:4]
+        exact = f"{analog} analog, {rounded} rounded; on words <= {BEYOND} longer {beyond[0]} and {beyond[1]}"
+        shown.append(f"{len(needed)} learn their words{spread}; exact: {exact}")
+    ours = (
+        f"of {sizes.nets} nets, exact on words <= {length}, by which the epoch is chosen. "
+        f"Exact gradients: {shown[0]}. RTRL: {shown[1]}"
+    )
+    return Finding(ours, {"nets": sizes.nets, "check_length": length, **learned})
 
 
-def _gradient(training: Training, kind: Gradient, sizes: NetSizes) -> Tensor:
+def _gradient(training: Training, kind: Gradient) -> Tensor:
     """Return the gradient of each network of ``training`` as it is now, (nets, weights)."""
     import torch
 
     from ..models.training.recognition import KINDS, OBJECTIVES
 
-    net: Any = KINDS[kind](training.net.shape, nets=sizes.nets)
+    net: Any = KINDS[kind](training.net.shape, nets=training.n_nets)
     net.load_state_dict(training.net.state_dict())
     net.zero_grad()
     OBJECTIVES[training.recipe.objective](net, training.word_set, training.weights).sum().backward()  # type: ignore[no-untyped-call]
@@ -401,21 +373,20 @@ def _gradient(training: Training, kind: Gradient, sizes: NetSizes) -> Tensor:
 def two_ways(sizes: NetSizes) -> Finding:
     """Return how far the gradient carried forward is from the one that goes back, on all training sets."""
     worst = 0.0
-    for lesson in _LESSONS.values():
-        training = _untrained(lesson, "exact", sizes)
-        forward, back = (_gradient(training, kind, sizes) for kind in ("rtrl", "local"))
+    for what in _LESSONS:
+        training = _untrained(what, "exact", sizes.nets)
+        forward, back = (_gradient(training, kind) for kind in ("rtrl", "local"))
         worst = max(worst, float(((forward - back).norm(dim=1) / back.norm(dim=1)).max()))
     return Finding(f"{worst:.0e} of its length", {"nets": sizes.nets, "largest_relative_difference": worst})
 
 
 def nearness(what: str, sizes: NetSizes) -> Finding:
     """Return the angle between the paper's gradient and the exact one, and how different they are."""
-    lesson = _LESSONS[what]
-    learned = _trained_online(lesson, lesson.gradient, sizes)
-    stages = {"before": learned.first, "after": learned.training}
+    gradient = _LESSONS[what].gradient
+    stages = {"before": _untrained(what, gradient, sizes.nets), "after": _trained_online(what, gradient, sizes)[0]}
     figures, shown = dict[str, Any](), []
     for stage, training in stages.items():
-        ours, exact = (_gradient(training, way, sizes) for way in ("local", "exact"))
+        ours, exact = (_gradient(training, way) for way in ("local", "exact"))
         cosines = (ours * exact).sum(1) / (ours.norm(dim=1) * exact.norm(dim=1)).clamp(min=1e-300)
         off = (ours - exact).norm(dim=1) / exact.norm(dim=1).clamp(min=1e-300)
         figures[stage] = {"cosines": cosines.tolist(), "relative_differences": off.tolist()}

@@ -19,23 +19,21 @@ from ..core.errors import StacklensError
 from ..languages.catalogue import get_task
 from ..languages.task import Examples
 from ..models.training.recipes import SUZGUN
-from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
+from .grid import CONVERGED, Grid, GridRow, Network, RunSettings, read_grid
 from .measures import measures_of
-from .results import FOLDER, Experiment, Finding, PaperClaim, declared, declared_experiment, processor
-from .suzgun2019 import TrainedNetwork, networks_of_table, recipe_of, table_of_models, train_network, words_of_test
+from .results import FOLDER, Experiment, Finding, declared, declared_experiment, processor
+from .suzgun2019 import TrainedNetwork, networks_of_table, recipe_of, train_network, words_of_test
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ..models.base import StackModel
+    from ..models.training.snapshots import Snapshot
     from ..models.training.supervised import Fitting
 
 
 _DECLARED = declared("suzgun2019")
 TRACES_NAME = "suzgun2019-traces"
-# rows of table 4; gates with Gumbel noise would draw it in the paper's test, too, and tell less from record to record
-TRACED = ("Stack-RNN+Softmax",)
 KINDS = ("last", "best on the way", "rate falling")
 _HELD_OUT_SEED = 4_052  # of the words that networks answer on the way
 _HALF = 0.5  # below it a network that had learned its task has dropped it
@@ -55,24 +53,13 @@ class TraceSizes:
 
 
 def traces_experiment(sizes: TraceSizes | None = None) -> Experiment:
-    """Return the experiment: a claim for each of the rows `TRACED`."""
-    used = sizes or TraceSizes()
-    claims = []
-    for row in table_of_models(4).chosen_rows(TRACED):
-        what = f"D6, {row.name}: {CONVERGED:.0%} of the words right on the way, and in the end"
-        theirs = "last networks, test: {} %".format(" / ".join(row.reported[f"test {name}"] for name in _STATISTICS))
-        claims.append(PaperClaim("5.2", what, theirs, partial(_measure_traces, row.name, used)))
-    title = (
-        f"D6 by the paper's settings at a rate of 0.01, accuracy along the training on {used.held_out} held-out words "
-        f"of the test's sizes; rate falling: to 0 as half a cosine over the last of {_PARTS} epochs; the paper: "
-    ) + " / ".join(_STATISTICS)
-    return Experiment(TRACES_NAME, _DECLARED["paper"], title, tuple(claims), tuple(range(used.networks)))
+    """Return the experiment, of the row of table 4 whose gates draw no noise in the paper's test."""
+    sizes = sizes or TraceSizes()
+    return declared_experiment(TRACES_NAME, sys.modules[__name__], sizes, tuple(range(sizes.networks)))
 
 
-_STATISTICS = ("min", "max", "median", "mean")
-
-
-def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
+def measure_traces(row: str, sizes: TraceSizes) -> Finding:
+    """Return what comes of the networks of a row of table 4, watched, at a rate that stays and at one that falls."""
     from ..models.training.streams import word_accuracy
     from ..models.training.supervised import Fitting
 
@@ -95,13 +82,13 @@ def _measure_traces(row: str, sizes: TraceSizes) -> Finding:
     ends = word_accuracy(fitting.net, test), word_accuracy(falling.net, test)
     networks = []
     for seed in range(sizes.networks):
-        best = float(word_accuracy(trace.best_network(seed), test)[0])
+        best = float(word_accuracy(trace.best[seed].network(fitting, seed), test)[0])
         learned = (words for words, share in zip(trace.updates, trace.of(seed), strict=True) if share >= CONVERGED)
         network = {
             "seed": seed,
             "test": dict(zip(KINDS, (float(ends[0][seed]), best, float(ends[1][seed])), strict=True)),
             "learned after": next(learned, None),
-            "best after": trace.updates[trace.best[seed]],
+            "best after": trace.best[seed].updates,
             "trace": trace.points(seed),
             "trace, rate falling": last_part.points(seed),
         }
@@ -185,30 +172,23 @@ def simple_palindrome_search() -> Grid:
     rows = []
     for (model, registered), (name, setting) in product(_MODELS.items(), SETTINGS.items()):
         cells = {"model": model, "settings": name, **setting_cells(setting)}
-        train, source = (
-            partial(_train_setting, registered, setting),
-            "section 6.2; settings of ours but for the paper's",
-        )
-        rows.append(GridRow(f"{model}, {name}", cells, train, source=source))
+        changed = {key: setting[key] for key in ("rate", "batch", "order", "epochs", "falling")}
+        trial = TrainedNetwork(registered, "softmax", _TASK, _HIDDEN, setting["numbers"], setting["words"], changed)
+        source = "section 6.2; settings of ours but for the paper's"
+        rows.append(GridRow(f"{model}, {name}", cells, partial(train_network, trial), source=source))
     return Grid(
         SEARCH_NAME,
         _DECLARED["paper"],
         _SEARCH["title"],
         tuple(rows),
         ("train", "test"),
-        _STATISTICS,
+        ("min", "max", "median", "mean"),
         seeds=5,
         digits=2,
         note=_SEARCH["note"],
         data_seeds=True,
         protocols=("fast",),
     )
-
-
-def _train_setting(model: str, setting: dict[str, Any], settings: RunSettings) -> list[Outcome]:
-    changed = {name: setting[name] for name in ("rate", "batch", "order", "epochs", "falling")}
-    trial = TrainedNetwork(model, "softmax", _TASK, _HIDDEN, setting["numbers"], setting["words"], changed)
-    return train_network(trial, settings)
 
 
 # ---- What Suzgun et al. 2019 count in their text, counted in our results of the same tables; nothing is trained.
@@ -307,11 +287,9 @@ class AccuracyTrace:
             raise StacklensError(f"a trace needs words and 1 update or more from record to record; not {every}")
         self._fitting, self._examples, self._every = fitting, examples, every
         self.done = updates  # how many updates there have been
-        self._weights = {name: value.detach().clone() for name, value in fitting.net.named_parameters()}
-        self._temperatures = [self._temperature] * fitting.n_nets
         self.updates: list[int] = []  # after how many each record was made
         self.accuracies: list[npt.NDArray[np.float64]] = []  # the share of words right then, (nets,) each
-        self.best = [0] * fitting.n_nets  # of each network the number of its best record, the first of several
+        self.best: list[Snapshot] = []  # all networks as they were at the best record of each, the first of several
         self._record()
         fitting.watch = self._count_update
 
@@ -323,35 +301,22 @@ class AccuracyTrace:
         """Return the accuracy of network ``number`` by how many updates there had been."""
         return {str(words): round(share, 4) for words, share in zip(self.updates, self.of(number), strict=True)}
 
-    def best_network(self, number: int) -> StackModel[Any]:
-        """Return network ``number`` as it was at its best record."""
-        from ..models.training.loop import unstacked
-
-        network = unstacked(self._fitting.single(number), self._weights, number)
-        if hasattr(network, "temperature"):
-            setattr(network, "temperature", self._temperatures[number])  # noqa: B010 (not every network has one)
-        return network
-
     def _count_update(self) -> None:
         self.done += 1
         if self.done % self._every == 0:
             self._record()
 
     def _record(self) -> None:
+        from ..models.training.snapshots import Snapshot
         from ..models.training.streams import word_accuracy
 
         net = self._fitting.net
         training = net.training
         accuracies = word_accuracy(net, self._examples)
         net.train(training)  # gates with noise draw it in training only
+        now = Snapshot.of(self._fitting, self.done)
+        before = self.best or [now] * len(accuracies)
+        better = [all(accuracies[n] > share for share in self.of(n)) for n in range(len(accuracies))]
+        self.best = [now if gains else old for gains, old in zip(better, before, strict=True)]
         self.updates.append(self.done)
         self.accuracies.append(accuracies)
-        better = [n for n in range(len(accuracies)) if accuracies[n] > self.of(n)[self.best[n]]]
-        for number in better:
-            self.best[number], self._temperatures[number] = len(self.updates) - 1, self._temperature
-            for name, value in net.named_parameters():
-                self._weights[name][number] = value.detach()[number]
-
-    @property
-    def _temperature(self) -> float:
-        return float(getattr(self._fitting.net, "temperature", 1.0))

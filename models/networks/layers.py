@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, cast, get_args, get_type_hints
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from ...core.errors import StacklensError, in_short
+from ...core.serialize import from_plain
 from ...core.validation import check_alphabet
 from ..base import ModelSpec, NetworkState, S, StackModel
 
@@ -26,14 +26,6 @@ LARGEST_SIZE = 4_096  # against typing errors and damaged files, not against amb
 LARGEST_ALPHABET = 65_536  # symbols; those of a language model are words: 10,000 in the Penn Treebank
 MOST_CELLS = 1_000_000  # of a stack
 _LONGEST = 100  # characters of a symbol
-_WORDS: dict[Any, str] = {
-    int: "a whole number",
-    float: "a number",
-    bool: "True or False",
-    str: "a string",
-    tuple[str, ...]: f"up to {LARGEST_ALPHABET} symbols",
-    NoneType: "None",
-}
 
 
 def check_fields(shape: Any) -> None:
@@ -41,14 +33,13 @@ def check_fields(shape: Any) -> None:
     may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable characters; alphabets
     have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet.
     """
-    kind: Any
     for name, kind in get_type_hints(type(shape)).items():
         value = getattr(shape, name)
-        if not _is_a(value, kind):
-            raise StacklensError(f"{name} is {in_short(value)}; expected {_described(kind)}")
-        if get_origin(kind) is Literal and value not in get_args(kind):
-            raise StacklensError(f"{name} {in_short(value)} is not one of {', '.join(get_args(kind))}")
-        if tuple[str, ...] in (get_args(kind) if isinstance(kind, UnionType) else (kind,)) and value is not None:
+        if tuple[str, ...] not in (kind, *get_args(kind)):
+            object.__setattr__(shape, name, from_plain(kind, value, name))
+        elif value is not None or kind == tuple[str, ...]:
+            if not isinstance(value, str | tuple | list) or len(value) > LARGEST_ALPHABET:
+                raise StacklensError(f"{name} is {in_short(value)}; expected up to {LARGEST_ALPHABET} symbols")
             symbols = tuple(value) or (shape.alphabet if name == "output_alphabet" else ())
             check_symbols(name, symbols)
             object.__setattr__(shape, name, symbols)
@@ -61,29 +52,10 @@ def check_sizes(**sizes: int) -> None:
             raise StacklensError(f"{name} is {in_short(size)}; expected a whole number from 1 to {LARGEST_SIZE}")
 
 
-def _is_a(value: object, kind: Any) -> bool:
-    if isinstance(kind, UnionType):
-        return any(_is_a(value, one) for one in get_args(kind))
-    if get_origin(kind) is Literal:
-        return type(value) is str  # which one is checked apart
-    if kind == tuple[str, ...]:
-        parts = value if isinstance(value, str | tuple | list) else None
-        return parts is not None and len(parts) <= LARGEST_ALPHABET and all(type(part) is str for part in parts)
-    if kind is float:
-        return type(value) is float or (type(value) is int and value.bit_length() <= 64)
-    return type(value) is kind
-
-
-def _described(kind: Any) -> str:
-    if isinstance(kind, UnionType):
-        return " or ".join(map(_described, get_args(kind)))
-    return "a string" if get_origin(kind) is Literal else _WORDS[kind]
-
-
 def check_symbols(name: str, symbols: tuple[str, ...]) -> None:
     """Check that ``symbols`` can be read, shown and kept apart."""
     for symbol in symbols:
-        if not 1 <= len(symbol) <= _LONGEST or not symbol.isprintable():
+        if type(symbol) is not str or not 1 <= len(symbol) <= _LONGEST or not symbol.isprintable():
             raise StacklensError(
                 f"{name} has the symbol {in_short(symbol)}; expected 1 to {_LONGEST} printable characters"
             )

@@ -63,21 +63,12 @@ class InstructionNet(nn.Module):
     bias_ih: nn.Parameter
     bias_hh: nn.Parameter
 
-    def __init__(
-        self,
-        kind: ControllerKind,
-        n_in: int,
-        hidden: int,
-        n_out: int,
-        biases: tuple[float, ...],
-        seed: int,
-        nets: int | None,
-    ) -> None:
+    def __init__(self, shape: NeuralStackConfig, biases: tuple[float, ...], seed: int, nets: int | None) -> None:
         super().__init__()
-        self.kind, self.hidden = kind, hidden
+        self.kind, self.hidden = shape.controller, shape.hidden
         # how many numbers the network keeps from step to step: 0, H, or 2 H for h and c one after the other
-        self.memory = {"linear": 0, "rnn": hidden, "lstm": 2 * hidden}[kind]
-        shapes = self.parameter_shapes(kind, n_in, hidden, n_out)
+        self.memory = {"linear": 0, "rnn": self.hidden, "lstm": 2 * self.hidden}[self.kind]
+        shapes = self.parameter_shapes(shape, len(biases))
 
         def draw(generator: torch.Generator) -> dict[str, Tensor]:
             values = {key: torch.zeros(shape, dtype=torch.float64) for key, shape in shapes.items()}
@@ -90,13 +81,15 @@ class InstructionNet(nn.Module):
         add_parameters(self, draw, seed, nets)
 
     @staticmethod
-    def parameter_shapes(kind: ControllerKind, n_in: int, hidden: int, n_out: int) -> dict[str, tuple[int, ...]]:
+    def parameter_shapes(shape: NeuralStackConfig, n_actions: int) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the weights, without making any."""
-        shapes: dict[str, tuple[int, ...]] = {"weight": (n_out, n_in if kind == "linear" else hidden), "bias": (n_out,)}
-        if kind == "linear":
-            return shapes
-        rows = _GATES[kind] * hidden
-        return shapes | {"weight_ih": (rows, n_in), "weight_hh": (rows, hidden), "bias_ih": (rows,), "bias_hh": (rows,)}
+        n_in, hidden = len(shape.alphabet) + shape.cell_size, shape.hidden
+        n_out = n_actions + shape.cell_size + len(shape.output_alphabet)
+        if shape.controller == "linear":
+            return {"weight": (n_out, n_in), "bias": (n_out,)}
+        rows = _GATES[shape.controller] * hidden
+        cell = {"weight_ih": (rows, n_in), "weight_hh": (rows, hidden), "bias_ih": (rows,), "bias_hh": (rows,)}
+        return {"weight": (n_out, hidden), "bias": (n_out,), **cell}
 
     def forward(self, seen: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Return the memory after ``seen`` (..., B, n_in), (..., B, memory), and z_t, (..., B, n_out)."""
@@ -110,26 +103,6 @@ class InstructionNet(nn.Module):
             return after, self._last_layer(after)
         after, cell = lstm_cell(drive, memory[..., self.hidden :])
         return torch.cat([after, cell], -1), self._last_layer(after)
-
-    def scanned(
-        self, n_symbols: int, lone: bool
-    ) -> tuple[Tensor, Tensor, Tensor, Activation | None, tuple[Tensor, Tensor] | None]:
-        """Return what the scan needs; a ``lone`` network stands on an axis of its own there.
-
-        These are the symbols' weights (N, S, K) and the biases (N, S) of the first layer's sums, the weights of what
-        comes back, of h and the reading, (N, S, H + D), and the kind of units with the last layer's weights and biases,
-        None and None without a hidden vector.
-        """
-        first: Tensor = self.weight if self.kind == "linear" else self.weight_ih
-        bias: Tensor = self.bias if self.kind == "linear" else self.bias_ih + self.bias_hh
-        back = first[..., n_symbols:]
-        if self.kind != "linear":
-            back = torch.cat([self.weight_hh, back], -1)
-        parts = (first[..., :n_symbols], bias, back, self.weight, self.bias)
-        of_symbols, bias, back, *last = (part.unsqueeze(0) if lone else part for part in parts)
-        if self.kind == "linear":
-            return of_symbols, bias, back, None, None
-        return of_symbols, bias, back, "tanh" if self.kind == "rnn" else "lstm", (last[0], last[1])
 
     def _last_layer(self, features: Tensor) -> Tensor:
         return features @ self.weight.mT + self.bias.unsqueeze(-2)
@@ -146,7 +119,7 @@ class InstructedNetwork(PaperNetwork[S]):
     def __init__(self, shape: NeuralStackConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__(shape, nets)
         self.null, self.recurrent = shape.null, shape.controller != "linear"
-        self.net = InstructionNet(*self._sizes(shape), self.biases, seed, nets)
+        self.net = InstructionNet(shape, self.biases, seed, nets)
         self.n_hidden = self.net.memory
 
     def action_layer(self) -> dict[str, slice]:
@@ -155,12 +128,8 @@ class InstructedNetwork(PaperNetwork[S]):
 
     @classmethod
     def parameter_shapes(cls, shape: NeuralStackConfig) -> dict[str, tuple[int, ...]]:
-        return {f"net.{name}": size for name, size in InstructionNet.parameter_shapes(*cls._sizes(shape)).items()}
-
-    @classmethod
-    def _sizes(cls, shape: NeuralStackConfig) -> tuple[ControllerKind, int, int, int]:
-        n_in = len(shape.alphabet) + shape.cell_size
-        return shape.controller, n_in, shape.hidden, len(cls.biases) + shape.cell_size + len(shape.output_alphabet)
+        shapes = InstructionNet.parameter_shapes(shape, len(cls.biases))
+        return {f"net.{name}": size for name, size in shapes.items()}
 
 
 # ---- Whole words through a controller with a strength stack, with gradients derived by hand ----
@@ -410,12 +379,20 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         # symbols one-hot, (T, 1 or N, K, B), anything beyond the end as the first
         columns = nn.functional.one_hot(symbols.clamp(min=0), self.n_symbols).to(self.net.bias.dtype).movedim(-1, -2)
         columns = columns.unsqueeze(1) if lone or symbols.dim() == 2 else columns
-        of_symbols, bias, recurrent, kind, last = self.net.scanned(self.n_symbols, lone)
+        # the weights, those of a lone network on an axis of its own: of s_t, (N, S, K + D), and of h_t-1
+        own = {name: value.unsqueeze(0) if lone else value for name, value in self.net.named_parameters()}
+        weight, bias = own["weight"], own["bias"]
+        last: tuple[Tensor | None, Tensor | None] = (None, None)
+        kind: Activation | None = None
+        if self.recurrent:
+            last, kind = (weight, bias), "tanh" if self.net.kind == "rnn" else "lstm"
+            weight, bias = own["weight_ih"], own["bias_ih"] + own["bias_hh"]
+        of_symbols, recurrent = weight[..., : self.n_symbols], weight[..., self.n_symbols :]
+        recurrent = torch.cat([own["weight_hh"], recurrent], -1) if self.recurrent else recurrent
         drive = of_symbols @ columns + bias.unsqueeze(-1)  # (T, N, S, B)
         if noise is not None:  # what is added to h and the reading comes to the same, times their weights
             drive = drive + recurrent @ (noise if noise.dim() > 3 else noise.unsqueeze(1)).mT
-        scanned = _Scan.apply(drive, recurrent, *(last or (None, None)), kind, self.cell_size)  # type: ignore[no-untyped-call]
-        made = StrengthScan(*scanned)
+        made = StrengthScan(*_Scan.apply(drive, recurrent, *last, kind, self.cell_size))  # type: ignore[no-untyped-call]
         output, instructions, hidden, units = (part.movedim(-1, -2) for part in (*made[:3], made.units))
         bottoms, tops = (part.movedim(0, -1) for part in (made.bottoms, made.tops))
         if lone:

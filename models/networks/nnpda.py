@@ -120,6 +120,21 @@ class NNPDA(PaperNetwork[ContinuousStack]):
             action = 2 * torch.sigmoid(drive) - 1
         return ControllerOutput(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
 
+    def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return S_last, L and U, what a step popped from an empty stack, after each of ``symbols`` (B, T), (..., B, T)
+        each.
+        """
+        state = self.initial_state(len(symbols))
+        columns: list[tuple[Tensor, Tensor, Tensor]] = []
+        for column in symbols.unbind(1):
+            before = state.stack.length
+            step = self.step(column, state)
+            state = step.state
+            underflow = torch.relu(-(before + step.actions[..., 0, 0]))
+            columns.append((step.hidden[..., -1], state.stack.length, underflow))
+        last, length, underflow = (torch.stack(series, -1) for series in zip(*columns, strict=True))
+        return last, length, underflow
+
     def stack_of(self, cells: Tensor) -> ContinuousStack:
         return ContinuousStack.of_cells(cells)
 
@@ -236,10 +251,9 @@ class Sensitivities:
 
 
 class RtrlNNPDA(NNPDA):
-    """An NNPDA of which `roll_out` gives a course with the paper's derivatives, carried forward."""
+    """An NNPDA whose course has the paper's derivatives, carried forward."""
 
     def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return S_last, L and U after each of ``symbols`` (B, T), (..., B, T) each."""
         return _RtrlCourse.apply(self, symbols, *self.parameters())  # type: ignore[no-untyped-call, no-any-return]
 
 
@@ -250,15 +264,13 @@ class _RtrlCourse(torch.autograd.Function):
     def forward(ctx: Any, net: NNPDA, symbols: Tensor, *parameters: Tensor) -> tuple[Tensor, ...]:
         del parameters  # named, so that their gradients are asked for
         ctx.net, ctx.symbols = net, symbols
-        columns = [course for course, _ in _rtrl_steps(net, symbols, carry=False)]
-        return tuple(torch.stack(series, -1) for series in zip(*columns, strict=True))
+        return NNPDA.course(net, symbols)
 
     @staticmethod
     def backward(ctx: Any, *of_columns: Tensor) -> tuple[Tensor | None, ...]:
         net: NNPDA = ctx.net
         total = None
-        for t, (_, carried) in enumerate(_rtrl_steps(net, ctx.symbols, carry=True)):
-            assert carried is not None
+        for t, carried in enumerate(_sensitivities(net, ctx.symbols)):
             parts = (carried.hidden[..., -1, :], carried.length, carried.underflow)
             for of_column, part in zip(of_columns, parts, strict=True):
                 added = (of_column[..., t].unsqueeze(-1) * part).sum(-2)
@@ -271,27 +283,23 @@ class _RtrlCourse(torch.autograd.Function):
 
 
 @torch.no_grad()
-def _rtrl_steps(net: NNPDA, symbols: Tensor, carry: bool) -> Iterator[tuple[tuple[Tensor, ...], Sensitivities | None]]:
-    """Yield (S_last, L, U) after every step, and the derivatives if they are to be carried."""
+def _sensitivities(net: NNPDA, symbols: Tensor) -> Iterator[Sensitivities]:
+    """Yield the derivatives after every step."""
     state = net.initial_state(len(symbols))
-    carried = None
-    if carry:
-        n_weights = sum(value.numel() for value in net.parameters()) // max(1, state.hidden.shape[:-2].numel())
-        none = state.hidden.new_zeros(*state.hidden.shape[:-1], n_weights)
-        carried = Sensitivities(none.unsqueeze(-2).expand(*state.hidden.shape, n_weights), none, none, none)
+    n_weights = sum(value.numel() for value in net.parameters()) // max(1, state.hidden.shape[:-2].numel())
+    none = state.hidden.new_zeros(*state.hidden.shape[:-1], n_weights)
+    carried = Sensitivities(none.unsqueeze(-2).expand(*state.hidden.shape, n_weights), none, none, none)
     for column in symbols.unbind(1):
         step = net.step(column, state)
-        raw = state.stack.length + step.actions[..., 0, 0]
-        if carried is not None:
-            carried = _carried(net, column, state, step, raw, carried)
+        carried = _carried(net, column, state, step, carried)
         state = step.state
-        yield (step.hidden[..., -1], state.stack.length, torch.relu(-raw)), carried
+        yield carried
 
 
 def _carried(
-    net: NNPDA, symbols: Tensor, before: NetworkState[Any], step: Step[Any], raw: Tensor, past: Sensitivities
+    net: NNPDA, symbols: Tensor, before: NetworkState[Any], step: Step[Any], past: Sensitivities
 ) -> Sensitivities:
-    """Return the derivatives after a ``step`` on ``symbols`` from ``before``. ``raw`` (..., B) is L + A."""
+    """Return the derivatives after a ``step`` on ``symbols`` from ``before``."""
     hidden, reading, slopes = before.hidden, step.reading[..., 0, :], window_slopes(before.stack)
     symbol = torch.nn.functional.one_hot(symbols, net.n_symbols).to(hidden.dtype).expand_as(reading)
     if net.shape.empty_reading:
@@ -307,7 +315,7 @@ def _carried(
     of_action = of_drives[1][..., 0, :]
     if net.shape.order != "full":  # f' = (1 - f^2) / 2
         of_action = of_action * ((1 - step.actions[..., 0, :].square()) / 2)
-    of_raw = past.length + of_action
+    raw, of_raw = before.stack.length + step.actions[..., 0, 0], past.length + of_action  # of L + A
     above, below = ((raw > 0).unsqueeze(-1), (raw < 0).unsqueeze(-1))
     return Sensitivities(of_hidden, of_action, of_raw * above, -of_raw * below)
 

@@ -52,7 +52,6 @@ class MarnnConfig:
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
         if not 0 < self.temperature < math.inf:
             raise StacklensError(f"temperature is {self.temperature}; expected a number above 0")
-        object.__setattr__(self, "temperature", float(self.temperature))
         check_first(self.first, self.alphabet)
 
 

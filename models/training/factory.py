@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from ...languages.language import Language
     from ...languages.task import Task
     from .loop import Trainer
+    from .recipes import Recipe
 
 
 _SHAPE = {"stacks": "n_stacks", "neurons": "n_states"}  # an option's name in the configuration, where it differs
-_NO_SHAPE = ("hints", "buffered", "epochs", "device", "noise_robust")
 _GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier typed
 
 
@@ -42,66 +42,58 @@ def make_trainer(
     if strange := [name for name in chosen if name not in OPTIONS[model]]:
         known = ", ".join(OPTIONS[model])
         raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {known}")
-    shape = {_SHAPE.get(name, name): value for name, value in chosen.items() if name not in _NO_SHAPE}
     from ...languages.catalogue import get_language, get_task
     from ..base import check_device
 
-    check_device(chosen.setdefault("device", "cpu"))
+    # what is left of the options is the shape's
+    device, epochs = chosen.pop("device", "cpu"), chosen.pop("epochs", None)
+    hints = chosen.pop("hints", True)
+    buffered, robust = (chosen.pop(name, False) for name in ("buffered", "noise_robust"))
+    shape = {_SHAPE.get(name, name): value for name, value in chosen.items()}
+    check_device(device)
+    common: dict[str, Any] = {"seed": seed, "nets": nets, "device": device}
     if model == "nnpda":
-        language = get_language(subject) if isinstance(subject, str) else subject
-        return _recogniser(language, seed, nets, shape, chosen)  # type: ignore[arg-type]
-    task: Any = get_task(subject) if isinstance(subject, str) else subject
-    if model in ("stack-rnn", "list-rnn", "scrn"):
-        from ...languages.streams import StreamTask
-        from .recipes import noise_robust_on_streams as noise_robust
-        from .recipes import stream_recipe
-        from .streams import StreamTraining
+        from .recognition import Training
 
-        if not isinstance(task, StreamTask):
-            raise StacklensError(f"{model} predicts endless streams, and {task.name} is none; choose one such as anbn")
-        recipe = stream_recipe(task.name, model)
-        if "epochs" in chosen:
-            recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
-        if chosen.get("noise_robust"):
-            recipe = noise_robust(recipe)
-        return StreamTraining(recipe, task, seed=seed, nets=nets, model=model, shape=shape, device=chosen["device"])
-    model = f"buffered-{model}" if chosen.get("buffered") else model
-    return _words_trainer(model, task, seed, nets, shape, chosen)
-
-
-def _recogniser(language: Language, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]) -> Trainer:
-    from .recipes import RECIPES, recipe_for
-    from .recognition import Training
-
-    recipe = recipe_for(language)
-    if not chosen.get("hints", True):
-        name = f"{language.name} without hints"
-        if name not in RECIPES:
-            raise StacklensError(f"there is no recipe without hints for {language.name}; only for 1n0n")
-        recipe = RECIPES[name]
-    recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
-    return Training(recipe, language, seed=seed, nets=nets, device=chosen["device"])
-
-
-def _words_trainer(
-    model: str, task: Task, seed: int, nets: int, shape: dict[str, Any], chosen: dict[str, Any]
-) -> Trainer:
+        language: Any = get_language(subject) if isinstance(subject, str) else subject
+        recogniser = _recogniser_recipe(language, hints)
+        return Training(dataclasses.replace(recogniser, shape={**recogniser.shape, **shape}), language, **common)
     from ...languages.streams import StreamTask
-    from .recipes import fit_recipe, noise_robust
-    from .supervised import Fitting
+    from . import recipes
 
-    if isinstance(task, StreamTask):
+    task: Any = get_task(subject) if isinstance(subject, str) else subject
+    on_streams = model in (*recipes.MEMORIES, "scrn")
+    if on_streams and not isinstance(task, StreamTask):
+        raise StacklensError(f"{model} predicts endless streams, and {task.name} is none; choose one such as anbn")
+    if isinstance(task, StreamTask) and not on_streams:
         raise StacklensError(
             f"{model} learns words, and {task.name} is an endless stream; train a stack-rnn, list-rnn or scrn on it"
         )
-    if chosen.get("noise_robust") and chosen.get("buffered"):
+    if robust and buffered:
         raise StacklensError("a buffered network is not trained noise-robust: it has no certificate; leave one out")
-    recipe = fit_recipe(model, task)
     if "gating" in shape:
         shape["gating"] = _GATINGS.get(shape["gating"], shape["gating"])
+    model = f"buffered-{model}" if buffered else model
+    recipe: Any = recipes.stream_recipe(task.name, model) if on_streams else recipes.fit_recipe(model, task)
     recipe = dataclasses.replace(recipe, shape={**recipe.shape, **shape})
-    if chosen.get("noise_robust"):
-        recipe = noise_robust(recipe, task.name)
-    if "epochs" in chosen:
-        recipe = dataclasses.replace(recipe, epochs=chosen["epochs"])
-    return Fitting(model, recipe, task, seed=seed, nets=nets, device=chosen["device"])
+    if robust:
+        recipe = recipes.noise_robust_on_streams(recipe) if on_streams else recipes.noise_robust(recipe, task.name)
+    if epochs is not None:
+        recipe = dataclasses.replace(recipe, epochs=epochs)
+    if on_streams:
+        from .streams import StreamTraining
+
+        return StreamTraining(recipe, task, model=model, **common)
+    from .supervised import Fitting
+
+    return Fitting(model, recipe, task, **common)
+
+
+def _recogniser_recipe(language: Language, hints: bool) -> Recipe:
+    from .recipes import RECIPES, recipe_for
+
+    if hints:
+        return recipe_for(language)
+    if (name := f"{language.name} without hints") not in RECIPES:
+        raise StacklensError(f"there is no recipe without hints for {language.name}; only for 1n0n")
+    return RECIPES[name]

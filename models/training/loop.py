@@ -92,17 +92,21 @@ class TrainingLoop(ABC):
             return
         with one_thread():
             self.net.train()
-            for batch in self.batches():
-                costs = self.costs(batch)
-                if costs is not None:
-                    self.net.zero_grad()
-                    costs.sum().backward()  # type: ignore[no-untyped-call]
-                    self.update()
-                    if self.watch is not None:
-                        self.watch()
+            self.learn()
             self.epochs_done += 1
             if self.check_due:
                 self.check()
+
+    def learn(self) -> None:
+        """Learn from all batches of an epoch."""
+        for batch in self.batches():
+            costs = self.costs(batch)
+            if costs is not None:
+                self.net.zero_grad()
+                costs.sum().backward()  # type: ignore[no-untyped-call]
+                self.update()
+                if self.watch is not None:
+                    self.watch()
 
     def update(self) -> None:
         """Move all weights by their gradients."""

@@ -103,17 +103,7 @@ def roll_out(net: NNPDA, words: WordSet, read_end: bool) -> Rollout:
         symbols = torch.cat([symbols, symbols.new_zeros(len(symbols), 1)], 1)
         beyond = torch.arange(symbols.shape[1]) >= words.lengths.unsqueeze(1)
         symbols = symbols.masked_fill(beyond, len(net.alphabet))
-    if isinstance(net, RtrlNNPDA):
-        return Rollout(*net.course(symbols))
-    state = net.initial_state(len(symbols))
-    columns: list[tuple[Tensor, Tensor, Tensor]] = []
-    for column in symbols.unbind(1):
-        before = state.stack.length
-        step = net.step(column, state)
-        state = step.state
-        underflow = torch.relu(-(before + step.actions[..., 0, 0]))
-        columns.append((step.hidden[..., -1], state.stack.length, underflow))
-    return Rollout(*(torch.stack(series, -1) for series in zip(*columns, strict=True)))
+    return Rollout(*net.course(symbols))
 
 
 def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = True) -> Tensor:
@@ -249,7 +239,7 @@ class Training(Trainer):
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
         checked = all_words(language.alphabet, recipe.check_length)
         self._members = np.array([word in language for word in checked])
-        self._set_words(self._stage_words(0), torch.ones(nets, 0, dtype=torch.float64))
+        self._begin_stage(0)
 
     @property
     def total_epochs(self) -> int:
@@ -263,7 +253,7 @@ class Training(Trainer):
         begun = 0
         for number, stage in enumerate(self.recipe.stages):
             if self.epochs_done == begun and number > 0:
-                self._set_words(self._stage_words(number), torch.ones(self.n_nets, 0, dtype=torch.float64))
+                self._begin_stage(number)
             begun += stage.epochs
         since = self.epochs_done - begun
         if since >= 0 and since % self.recipe.round_epochs == 0 and since // self.recipe.round_epochs == self.round:
@@ -315,11 +305,13 @@ class Training(Trainer):
         made = [make_word(word, self.language.alphabet) for word in words]
         self.word_set = WordSet.of(self.language, made).to(self.device)
 
-    def _stage_words(self, number: int) -> list[Word]:
+    def _begin_stage(self, number: int) -> None:
         words = self.recipe.stages[number].word_list(self.language, self.seed)
         if self.recipe.each_word:
-            return each_cut_at_dead(self.language, filter(None, words))  # the empty word has no update
-        return cut_at_dead(self.language, words) if self.recipe.objective.startswith("prefix") else words
+            words = each_cut_at_dead(self.language, filter(None, words))  # the empty word has no update
+        elif self.recipe.objective.startswith("prefix"):
+            words = cut_at_dead(self.language, words)
+        self._set_words(words, torch.ones(self.n_nets, 0, dtype=torch.float64))
 
     def _set_words(self, words: list[Word], weights: Tensor) -> None:
         """Keep ``words``; the first of them have ``weights`` (nets, n), the rest weigh 1 for every network."""

@@ -32,6 +32,12 @@ class Snapshot:
     weights: dict[str, Tensor]  # by name, (nets, ...)
     temperature: float | None = None  # of the gates then, None where the networks have none
 
+    @classmethod
+    def of(cls, trainer: Trainer, updates: int) -> Snapshot:
+        """Return the weights of ``trainer`` as they are now, after so many ``updates``."""
+        weights = {name: value.detach().cpu().clone() for name, value in trainer.net.named_parameters()}
+        return cls(updates, trainer.epochs_done, weights, getattr(trainer.net, "temperature", None))
+
     def network(self, trainer: Trainer, number: int) -> StackModel[Any]:
         """Return network ``number`` of ``trainer`` as it was then."""
         network = unstacked(trainer.single(number), self.weights, number)
@@ -76,9 +82,7 @@ class Snapshots:
             self.every *= 2
             self.taken = [one for one in self.taken if one.updates % self.every == 0]
         if last or self.updates % self.every == 0:
-            weights = {name: value.detach().cpu().clone() for name, value in trainer.net.named_parameters()}
-            temperature = getattr(trainer.net, "temperature", None)
-            self.taken.append(Snapshot(self.updates, trainer.epochs_done, weights, temperature))
+            self.taken.append(Snapshot.of(trainer, self.updates))
 
     def state(self) -> dict[str, Any]:
         """Return all of it as plain data, for `restored`."""

@@ -239,12 +239,11 @@ class StreamTraining(Trainer):
         seed: int = 0,  # of the first network's weights
         nets: int = 1,  # how many networks
         model: str = "stack-rnn",
-        shape: dict[str, Any] | None = None,  # changes to the recipe's shape, such as ``{"n_stacks": 1}``
         device: str = "cpu",  # where to train, in torch's words
     ) -> None:
         self.device, self.clip, self.check_every = device, recipe.clip, recipe.check_every
         self.recipe, self.task, self.seed, self.n_nets, self.model = recipe, task, seed, nets, model
-        self.shape = {"alphabet": task.alphabet, **recipe.shape, **(shape or {})}
+        self.shape = {"alphabet": task.alphabet, **recipe.shape}
         memory = {"stack_limit": recipe.cells} if model in MEMORIES else {}
         self.net = build_model(model, {**self.shape, **memory}, seed=seed, nets=nets).to(device)
         if recipe.single:

@@ -36,7 +36,6 @@ from stacklens.papers.suzgun2019 import (
 from stacklens.papers.suzgun2019_studies import (
     KINDS,
     SETTINGS,
-    TRACED,
     TraceSizes,
     counted_networks,
     counts_experiment,
@@ -197,6 +196,7 @@ def test_short_words_come_first_in_every_epoch() -> None:
 # ---- Traces of D6: they tell networks that learned and lost from others, and their last networks are those of table 4.
 
 WORDS = 20  # of 15,000
+TRACED = ("Stack-RNN+Softmax",)
 SIZES = TraceSizes(networks=2, held_out=12, every=8, scale=WORDS / 15_000)
 
 

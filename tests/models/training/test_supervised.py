@@ -340,7 +340,7 @@ def test_what_is_chosen_takes_the_place_of_the_recipes(
     ("model", "language", "options", "message"),
     [
         ("rnn", "dyck-2", {"stacks": 2}, "rnn has no option stacks; it has hidden, layers, epochs, device"),
-        ("baby-ntm", "dyck-2", {"gating": "hard"}, "gating 'hard' is not one of softmax"),
+        ("baby-ntm", "dyck-2", {"gating": "hard"}, "gating is 'hard'; expected one of softmax"),
         ("nnpda", "palindrome", {"device": "abacus"}, "device 'abacus' cannot be used here"),
     ],
 )
