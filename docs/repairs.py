@@ -1,8 +1,8 @@
 """Repair networks and write what came of it, a row each: docs/repairs.json, and the table of docs/repair.md.
 
-    python docs/repairs.py NETWORK… [--seconds 120]     repair these, beside the rows that are there
-    python docs/repairs.py                              only write the table again
-    python docs/repairs.py --picture BEFORE AFTER TASK  draw docs/repair.svg
+    python docs/repairs.py NETWORK… [--seconds 120] [--keep FOLDER]   repair these, beside the rows that are there
+    python docs/repairs.py                                            only write the table again
+    python docs/repairs.py --picture BEFORE AFTER TASK                draw docs/repair.svg
 
 Networks are files or names of the zoo. Those of the papers' tables come from, for instance,
 `stacklens papers run suzgun2019-table2 --seeds 2 --first-seed 40 --networks runs`.
@@ -154,8 +154,8 @@ def wrong_in_numpy(model: Any, task: str) -> list[int] | None:
 # ---- The table ----
 
 
-def row(name: str, seconds: float) -> dict[str, Any]:
-    """Return what a repair did to a network, as plain data."""
+def row(name: str, seconds: float, keep: Path | None = None) -> dict[str, Any]:
+    """Return what a repair did to a network, as plain data; ``keep`` is a folder for the repaired network."""
     import stacklens as sl
     from stacklens.papers.results import processor, versions
 
@@ -163,6 +163,9 @@ def row(name: str, seconds: float) -> dict[str, Any]:
     model = sl.load(name)
     task = model.origin.task["language"]
     done = sl.repair(sl.extract(model, quiet=True), seconds=seconds, quiet=True)
+    if keep is not None:
+        keep.mkdir(exist_ok=True)
+        done.model.save(keep / f"{path.parent.name}-{path.stem}.pt")
 
     def side(result: sl.Extraction) -> dict[str, Any]:
         found = result.certificate.certificate
@@ -278,6 +281,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("networks", nargs="*")
     parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER")
     parser.add_argument("--picture", nargs=3, metavar=("BEFORE", "AFTER", "TASK"))
     given = parser.parse_args()
     if given.picture:
@@ -285,7 +289,7 @@ def main() -> None:
     time.monotonic = time.process_time  # stacklens, imported below, counts its budgets in it: a busy machine costs none
     for name in given.networks:
         try:
-            made = row(name, given.seconds)
+            made = row(name, given.seconds, given.keep)
         except Exception as error:
             print(f"{name}: {error}")
             continue

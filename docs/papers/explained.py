@@ -180,7 +180,7 @@ def _reruns(folder: Path) -> Iterator[tuple[Grid, RowResult, RowResult]]:
     for grid in _grids():
         kept = results_of(grid)
         for run in results_of(grid, folder).rows:
-            stored = kept.run(run.key)
+            stored = next((one for one in kept.rows if one.key == run.key), None)
             assert stored is not None, run.key
             yield grid, run, stored
 
