@@ -378,9 +378,7 @@ def regions_figure(chosen: Selection, word: int | None = None) -> go.Figure:
 
 
 def _heat(values: np.ndarray, columns: list[str], rows: list[str]) -> go.Figure:
-    scale = scale_for(values, 0.0, 1.0)
-    colours = [list(one) for one in scale.colours]
-    map_ = go.Heatmap(z=values, x=columns, y=rows, zmin=scale.low, zmax=scale.high, colorscale=colours)
+    map_ = go.Heatmap(z=values, x=columns, y=rows, **scale_for(values, 0.0, 1.0))
     return go.Figure(map_, layout={"yaxis": {"autorange": "reversed"}})
 
 

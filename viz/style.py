@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -44,18 +44,10 @@ _GRID = {"light": "#E3E5E8", "dark": "#33373F"}
 _SHOWN = 60  # symbols of a word in a title
 
 
-class Scale(NamedTuple):
-    """Which colours values take, and the values at its two ends."""
-
-    colours: tuple[tuple[float, str], ...]
-    low: float
-    high: float
-
-
 def scale_for(
     values: np.ndarray, low: float | None = None, high: float | None = None, diverging: bool | None = None
-) -> Scale:
-    """Return the scale for ``values``, any of which may be NaN.
+) -> dict[str, Any]:
+    """Return the colours that ``values``, any of which may be NaN, take in a heat map, and those at the two ends.
 
     By default values below 0, or a ``low`` below 0, take a diverging scale, as wide on both sides, and others run from
     0. Without ``low`` and ``high`` the ends are -1 or 0, and 1, or wider if the finite values are.
@@ -66,8 +58,9 @@ def scale_for(
         diverging = (least if low is None else low) < 0
     if diverging:
         reach = high if high is not None else max(1.0, -least, most)
-        return Scale(_DIVERGING, -reach, reach)
-    return Scale(_SEQUENTIAL, 0.0 if low is None else low, max(1.0, most) if high is None else high)
+        return {"colorscale": _DIVERGING, "zmin": -reach, "zmax": reach}
+    ends = {"zmin": 0.0 if low is None else low, "zmax": max(1.0, most) if high is None else high}
+    return {"colorscale": _SEQUENTIAL, **ends}
 
 
 def category_colours(names: Sequence[str], palette: Sequence[str] = CATEGORIES) -> dict[str, str]:
@@ -234,9 +227,7 @@ def heat_panel(
         z=values.T,
         x=np.arange(1, len(values) + 1),
         y=list(rows),
-        zmin=scale.low,
-        zmax=scale.high,
-        colorscale=scale.colours,
+        **scale,
         texttemplate="%{z:.2f}" if len(values) <= _WRITTEN else None,
         textfont={"size": 10},
         colorbar={"title": {"text": kind, "side": "right", "font": {"size": 11}}},
@@ -246,8 +237,8 @@ def heat_panel(
         showlegend=False,
         **read,
     )
-    slack = 1e-9 * (scale.high - scale.low)
-    beyond = (values < scale.low - slack) | (values > scale.high + slack)
+    slack = 1e-9 * (scale["zmax"] - scale["zmin"])
+    beyond = (values < scale["zmin"] - slack) | (values > scale["zmax"] + slack)
     marks = [*_marks(np.isnan(values), rows, "×"), *_marks(beyond, rows, "!")]
     y = {"autorange": "reversed", "type": "category", "showgrid": False}
     return Panel(heading, (map_, *marks), y, max(64, _ROW * len(rows)))
