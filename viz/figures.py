@@ -17,12 +17,10 @@ from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
 from .operations import (
-    action_panel,
+    array_panel,
     letters_of,
     operation_panel,
     prediction_table,
-    pushed_panel,
-    reading_panel,
     reference_heights,
     segment_panel,
     stack_panels,
@@ -37,7 +35,6 @@ from .style import (
     category_track,
     escaped,
     figure_of,
-    heat_panel,
     height_track,
     laid_out,
     sentence,
@@ -52,14 +49,6 @@ if TYPE_CHECKING:
 # ---- Hidden vectors: over time as a heat map, and as points in the plane that shows most of how they differ ----
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "triangle-down", "star")
-
-
-def hidden_panel(seen: Trace, word: int = 0) -> Panel:
-    """Return the hidden vector after every step, a row a unit."""
-    values = seen.hidden[word, 1 : seen.steps[word] + 1]
-    rows = [f"h{unit + 1}" for unit in range(values.shape[1])]
-    panel = heat_panel("hidden vector after each step", values, rows, letters_of(seen, word))
-    return Panel(panel.heading, panel.traces, panel.y, max(64, min(400, 16 * len(rows))))
 
 
 def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[str]] | None = None) -> go.Figure:
@@ -87,16 +76,14 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
     figure = go.Figure()
     for number, (name, colour) in enumerate(category_colours(list(dict.fromkeys(groups))).items()):
         mine = np.array([group == name for group in groups])
-        figure.add_trace(
-            go.Scatter(
-                x=points[mine, 0],
-                y=points[mine, 1],
-                mode="markers",
-                marker={"color": colour, "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 7, "opacity": 0.75},
-                name=escaped(name),
-                hovertext=hovers[mine],
-                hovertemplate="%{hovertext}<extra></extra>",
-            )
+        figure.add_scatter(
+            x=points[mine, 0],
+            y=points[mine, 1],
+            mode="markers",
+            marker={"color": colour, "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 7, "opacity": 0.75},
+            name=escaped(name),
+            hovertext=hovers[mine],
+            hovertemplate="%{hovertext}<extra></extra>",
         )
     what = "symbol read" if states is None else "state"
     name = f"rounded {model.model.name}" if isinstance(model, Rounded) else model.name
@@ -177,10 +164,13 @@ def stacks_figure(
         numbers = range(seen.cells.shape[2]) if stacks is None else stacks
         soft = stack_panels(seen, word, _SHOWN if len(numbers) <= 1 else _FEW)
         panels = [soft[number] for number in numbers]
-    for stack in range(pda.n_stacks):
-        panels.append(discrete_panel(pda, read, stack, from_the_bottom=lengths))
-    panels.append(category_track("state", state_names(pda, read)))
+    panels += _discrete_panels(pda, read, lengths, state_names(pda, read))
     return figure_of(title_of(model, seen, word), panels, letters)
+
+
+def _discrete_panels(pda: PushdownAutomaton, word: Word, from_the_bottom: bool, states: Sequence[str]) -> list[Panel]:
+    stacks = [discrete_panel(pda, word, stack, from_the_bottom=from_the_bottom) for stack in range(pda.n_stacks)]
+    return [*stacks, category_track("state", states)]
 
 
 def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> Panel:
@@ -240,10 +230,8 @@ def paper_figure(
     letters = letters_of(seen, word)
     panels = _paper_panels(model, seen, word) if letters else []
     if automaton is not None and letters:
-        high = model.action_kind in ("signed", "strengths")
-        stacks = range(automaton.n_stacks)
-        panels += [discrete_panel(automaton, seen.words[word], stack, from_the_bottom=high) for stack in stacks]
-        panels.append(category_track("state", _states_beside(automaton, seen, word)))
+        lengths, states = model.action_kind in ("signed", "strengths"), _states_beside(automaton, seen, word)
+        panels += _discrete_panels(automaton, seen.words[word], lengths, states)
     if letters and (heights := reference_heights(truth, seen.words[word])) is not None:
         panels.append(height_track(heights[: len(letters)]))
     return figure_of(title_of(model, seen, word), panels, letters)
@@ -251,14 +239,13 @@ def paper_figure(
 
 def _paper_panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
     if model.n_stacks == 0:
-        return [hidden_panel(seen, word)] if seen.hidden.shape[-1] else []
-    action = action_panel(model, seen, word)
-    if model.action_kind == "signed":
-        return [segment_panel(model, seen, word), action, reading_panel(model, seen, word)]
-    if model.action_kind == "strengths":
-        return [segment_panel(model, seen, word), action, pushed_panel(seen, word)]
+        return [array_panel("hidden", model, seen, word)] if seen.hidden.shape[-1] else []
+    parts = ("actions", "reading" if model.action_kind == "signed" else "pushed")
+    action, other = (array_panel(part, model, seen, word) for part in parts)
+    if model.action_kind in ("signed", "strengths"):
+        return [segment_panel(model, seen, word), action, other]
     if model.n_stacks == 1:
-        return [action, *stack_panels(seen, word), pushed_panel(seen, word)]
+        return [action, *stack_panels(seen, word), other]
     cells = [] if model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
     return [operation_panel(model, seen, word), *cells]
 
@@ -275,7 +262,7 @@ def _panels_of(
         if seen.hidden.shape[-1] == 0:
             return f"This {model.name} has no hidden vector: its controller is linear."
         states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
-        return [hidden_panel(seen, word), *states]
+        return [array_panel("hidden", model, seen, word), *states]
     if name == "predictions":
         return f"This {model.name} recognises words and predicts nothing."
     # the pieces of a stack that has lengths, or the topmost cells of every stack
@@ -296,17 +283,17 @@ def _panels_of(
         return "This trace has no stack contents: trace with stacks=True."
     if name == "operations":
         return [operation_panel(model, seen, word)]
-    action, reading = action_panel(model, seen, word), reading_panel(model, seen, word)
-    if name == "segments":
-        return [segment_panel(model, seen, word), action, reading]
     if name == "actions":
-        return [action, pushed_panel(seen, word), reading]
+        return [array_panel(part, model, seen, word) for part in ("actions", "pushed", "reading")]
+    if name == "segments":
+        arrays = [array_panel(part, model, seen, word) for part in ("actions", "reading")]
+        return [segment_panel(model, seen, word), *arrays]
     # the network over the rounded one on the same word: where the two part, rounding changes what the network does
     panels, rounded = list[Panel](), trace(Rounded(model), [seen.words[word]], stacks=True)
     for kind, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
         if one.steps[number]:
             mine = [segment_panel(model, one, number)] if lengths else stack_panels(one, number)
-            mine.append(action_panel(model, one, number))
+            mine.append(array_panel("actions", model, one, number))
             panels += [replace(panel, heading=f"{kind}: {panel.heading}") for panel in mine]
     return panels
 

@@ -6,8 +6,9 @@ The table with the tops in it is Joulin & Mikolov 2015, figure 3.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from torch import Tensor
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
-from ..models.base import StackModel
+from ..models.base import Cell, StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
+from ..models.stacks.cells import SuperpositionStack
 from ..probe.edits import Edit, Intervened
 from ..probe.trace import Trace
 from ..probe.trace_io import vector_text
@@ -63,45 +65,29 @@ def action_names(model: StackModel[Any]) -> tuple[str, ...]:
     return model.operations or (("pop", "push") if model.action_kind == "strengths" else ())
 
 
-def action_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
-    """Return the strengths of the operations, one row for each operation of each stack, between 0 and 1.
+_HEADINGS = {"pushed": "value to push", "reading": "seen of the stack", "hidden": "hidden vector after each step"}
 
-    A signed action is a single row between -1 and 1 (Sun et al. 1993, section 3.2.1).
+
+def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+    """Return an array of the trace over its steps, a row a number: "actions", "pushed", "reading" or "hidden".
+
+    Strengths of operations lie between 0 and 1; a signed action is a single row between -1 and 1 (Sun et al. 1993,
+    section 3.2.1). Of stacks that hold input symbols the controller sees an amount of each, so rows bear their names.
     """
-    values, names = _flat(seen.actions, seen, word), action_names(model)
-    rows = [name if model.n_stacks == 1 else f"stack {s + 1} {name}" for s in range(model.n_stacks) for name in names]
-    low = -1.0 if model.action_kind == "signed" else 0.0
-    heading = "action" if model.action_kind == "signed" else "strength of each operation"
-    return heat_panel(heading, values, rows, letters_of(seen, word), low=low, high=1, kind="strength")
-
-
-def pushed_panel(seen: Trace, word: int = 0) -> Panel:
-    """Return what a push lays down at every step, one row a number."""
-    rows = _number_names("v", *seen.pushed.shape[2:])
-    return heat_panel("value to push", _flat(seen.pushed, seen, word), rows, letters_of(seen, word))
-
-
-def reading_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
-    """Return what the controller sees of the stacks at every step, one row a number.
-
-    Of stacks that hold input symbols it sees an amount of each, so rows bear their names.
-    """
-    rows = _number_names("r", *seen.reading.shape[2:])
-    if model.pushes_input and len(rows) == len(seen.letters):
-        rows = list(seen.letters)
-    heading = "seen of the stack" if model.real_time else "seen of queue and stack"
-    return heat_panel(heading, _flat(seen.reading, seen, word), rows, letters_of(seen, word))
-
-
-def _flat(values: np.ndarray, seen: Trace, word: int) -> np.ndarray:
-    taken = values[word, : seen.steps[word]]
-    return taken.reshape(len(taken), -1) if taken.size else np.zeros((len(taken), 0))
-
-
-def _number_names(name: str, stacks: int = 0, size: int = 0) -> list[str]:
-    if stacks == 1:
-        return [f"{name}{place + 1}" for place in range(size)]
-    return [f"stack {stack + 1} {name}{place + 1}" for stack in range(stacks) for place in range(size)]
+    steps, heading, limits = int(seen.steps[word]), _HEADINGS.get(part, ""), dict[str, Any]()
+    values = seen.hidden[word, 1 : steps + 1, None] if part == "hidden" else getattr(seen, part)[word, :steps]
+    stacks, size = values.shape[1:]
+    names = [f"{part[0].replace('p', 'v')}{place + 1}" for place in range(size)]  # v1 is pushed, r1 read, h1 hidden
+    if part == "actions":
+        signed, names = model.action_kind == "signed", list(action_names(model))
+        heading = "action" if signed else "strength of each operation"
+        limits = {"low": -1.0 if signed else 0.0, "high": 1, "kind": "strength"}
+    elif part == "reading":
+        names = list(seen.letters) if model.pushes_input and stacks * size == len(seen.letters) else names
+        heading = heading if model.real_time else "seen of queue and stack"
+    rows = names if stacks == 1 else [f"stack {stack + 1} {name}" for stack in range(stacks) for name in names]
+    panel = heat_panel(heading, values.reshape(steps, len(rows)), rows, letters_of(seen, word), **limits)
+    return panel if part != "hidden" else replace(panel, height=max(64, min(400, 16 * len(rows))))
 
 
 def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
@@ -225,14 +211,12 @@ class Piece:
         return self.top - self.bottom
 
 
-Then = Callable[[int, Any], Any]  # of a step's number and what the one before it left: what the step finds
-
-
-def pieces(pops: np.ndarray, pushes: np.ndarray, then: Then = lambda _, there: there) -> list[Piece]:
+def pieces(pops: np.ndarray, pushes: np.ndarray, edits: Sequence[Edit] = ()) -> list[Piece]:
     """Return what a stack of lengths holds over T steps that pop ``pops`` (T,) and then push ``pushes`` (T,).
 
     A pop cuts from the top down, as far as there is anything (Sun et al. 1993, eq. 14; Hao et al. 2018, section 2.1).
-    There are at most two pieces for every step, however high the stack is. ``then`` is given the lowest piece first.
+    There are at most two pieces for every step, however high the stack is. What ``edits`` put there is numbered as if
+    steps behind the last one had pushed it, see `read_by`.
 
     >>> [(piece.pushed, piece.first, piece.last, piece.length) for piece in pieces([0, 0, 0.75], [1, 0.5, 0])]
     [(1, 1, 1, 0.5), (0, 0, 1, 1.0), (0, 2, 2, 0.75)]
@@ -248,25 +232,53 @@ def pieces(pops: np.ndarray, pushes: np.ndarray, then: Then = lambda _, there: t
                 there.append(Piece(above.pushed, step, step, above.bottom, height))
         if push > 0:
             there.append(Piece(step, step, step, height, height + float(push)))
-        left, there = there, then(step + 1, there)
+        left, due = there, [edit for edit in edits if int(edit.at[0]) == step + 1]
+        there = _edited(there, due, step, len(pops))
         if left is not there:
             ended += [replace(piece, last=step - 1) for piece in left if piece.first < step and piece not in there]
     return [*ended, *(replace(piece, last=len(pops) - 1) for piece in there)]
 
 
-def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0, then: Then = lambda _, there: there) -> list[Piece]:
-    """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece.
+def _edited(there: list[Piece], edits: Sequence[Edit], step: int, steps: int) -> list[Piece]:
+    """Return the pieces, the lowest first, as ``edits`` leave them after ``step``, one of so many."""
+    for edit in edits:
+        high = there[-1].top if there else 0.0
+        if edit.part == "height":
+            there = _pieces_between(there, 0.0, max(0.0, high - float(edit.value[0])), step)
+        elif edit.part == "cells":
+            high = max(0.0, high - int(edit.place[0]))
+            low, put = max(0.0, high - 1), list[Piece]()
+            ends = (low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])).tolist()
+            for number, (bottom, top) in enumerate(pairwise(ends)):
+                if min(top, high) > bottom:
+                    put.append(Piece(steps + number, step, step, bottom, min(top, high)))
+            there = [*_pieces_between(there, 0.0, low, step), *put, *_pieces_between(there, high, np.inf, step)]
+    return there
 
-    ``then`` is that of `pieces`.
+
+def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
+    """Return the pieces that lie between two heights, those that are cut as new ones from ``step`` on."""
+    found = []
+    for piece in there:
+        bottom, top = max(piece.bottom, low), min(piece.top, high)
+        if top > bottom:
+            same = (bottom, top) == (piece.bottom, piece.top)
+            found.append(piece if same else Piece(piece.pushed, step, step, bottom, top))
+    return found
+
+
+def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]:
+    """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece.
 
     Raises:
         ValueError: its actions are of another kind.
     """
     actions = seen.actions[word, : seen.steps[word], 0] if seen.steps[word] else np.zeros((0, 2))
+    edits = model.edits if isinstance(model, Intervened) else ()
     if model.action_kind == "signed":
-        return pieces(np.maximum(-actions[:, 0], 0), np.maximum(actions[:, 0], 0), then)
+        return pieces(np.maximum(-actions[:, 0], 0), np.maximum(actions[:, 0], 0), edits)
     if model.action_kind == "strengths":
-        return pieces(actions[:, 0], actions[:, 1], then)
+        return pieces(actions[:, 0], actions[:, 1], edits)
     raise ValueError(f"a stack with {model.action_kind} actions has no lengths")
 
 
@@ -309,53 +321,9 @@ def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, 
     )
 
 
-# ---- What lies on a stack in a run that was changed: shares of cells that were pushed, and pieces of lengths ----
+# ---- Who pushed what lies on a stack, in a run that may have been changed ----
 
 _PUT_THERE = "put there"  # in place of a letter
-
-
-def shares_at(model: StackModel[Any]) -> Then:
-    """Return what is made of the shares of the cells that were pushed, (n_stacks, C), as each step finds them.
-
-    What was put into a cell counts as pushed.
-    """
-    edits = model.edits if isinstance(model, Intervened) else ()
-
-    def then(step: int, shares: np.ndarray) -> np.ndarray:
-        for edit in edits:
-            if int(edit.at[0]) != step:
-                continue
-            if edit.part == "cells" and int(edit.place[0]) < shares.shape[1]:
-                shares = shares.copy()
-                shares[edit.number, int(edit.place[0])] = 1
-            elif edit.part == "height":
-                count = int(edit.value[0])
-                shares = shares.copy()
-                shares[edit.number] = np.concatenate([shares[edit.number, count:], np.zeros(count)])
-        return shares
-
-    return then
-
-
-def pieces_at(model: StackModel[Any], steps: int) -> Then:
-    """Return what is made of the pieces on a stack of lengths, the lowest first, as each of so many steps finds them.
-
-    Those that were put there are numbered as if steps behind the last one had pushed them, see `read_by`.
-    """
-    edits = model.edits if isinstance(model, Intervened) else ()
-
-    def then(step: int, there: list[Piece]) -> list[Piece]:
-        for edit in edits:
-            if int(edit.at[0]) != step:
-                continue
-            high, last = there[-1].top if there else 0.0, step - 1  # it is seen after the step before
-            if edit.part == "height":
-                there = _pieces_between(there, 0.0, max(0.0, high - float(edit.value[0])), last)
-            elif edit.part == "cells":
-                there = _with_cell(there, max(0.0, high - int(edit.place[0])), edit, last, steps)
-        return there
-
-    return then
 
 
 def read_by(model: StackModel[Any], read: list[int]) -> dict[str, Any]:
@@ -367,65 +335,44 @@ def read_by(model: StackModel[Any], read: list[int]) -> dict[str, Any]:
     if not isinstance(model, Intervened):
         return {"read": read, "names": names, "put": 0}
     read, put = list(read), [row for edit in model.edits if edit.part == "cells" for row in edit.value.values[0]]
+
+    def letter(value: Tensor) -> int:
+        """Return which letter a network that pushes what it reads has pushed for ``value``; one too many for none."""
+        one_hot = model.pushes_input and sorted(value.tolist()) == [*[0.0] * (len(value) - 1), 1.0]
+        return int(value.argmax()) if one_hot else len(names)
+
     for edit in model.edits:
-        if edit.part == "pushed":
-            value = edit.value[0, 0] if isinstance(edit.value, Tensor) else None
-            read[int(edit.at[0])] = _letter(model, value)
-    return {"read": [*read, *(_letter(model, row) for row in put)], "names": [*names, _PUT_THERE], "put": len(put)}
-
-
-def _letter(model: StackModel[Any], value: Tensor | None) -> int:
-    """Return which letter a network that pushes what it reads has pushed for ``value``; one too many for none."""
-    found = None if value is None or not model.pushes_input else value.argmax()
-    whole = found is not None and value is not None and float(value[found]) == float(value.abs().sum()) == 1
-    return int(found) if found is not None and whole else len(model.letters)
-
-
-def _with_cell(there: list[Piece], high: float, edit: Edit, step: int, put: int) -> list[Piece]:
-    low, found = max(0.0, high - 1), list[Piece]()
-    ends = low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])
-    for number, (bottom, top) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
-        if min(top, high) > bottom:
-            found.append(Piece(put + number, step, step, bottom, min(top, high)))
-    return [*_pieces_between(there, 0.0, low, step), *found, *_pieces_between(there, high, np.inf, step)]
-
-
-def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
-    """Return the pieces that lie between two heights, those that are cut as new ones from ``step`` on."""
-    found = []
-    for piece in there:
-        bottom, top = max(piece.bottom, low), min(piece.top, high)
-        if top <= bottom:
-            continue
-        same = (bottom, top) == (piece.bottom, piece.top)
-        found.append(piece if same else Piece(piece.pushed, step, step, bottom, top))
-    return found
+        if edit.part == "pushed":  # by a function of what was there it is no letter
+            read[int(edit.at[0])] = letter(edit.value[0, 0]) if isinstance(edit.value, Tensor) else len(names)
+    return {"read": [*read, *map(letter, put)], "names": [*names, _PUT_THERE], "put": len(put)}
 
 
 def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np.ndarray | None:
     """Return which share of each of the topmost ``cells`` was pushed, (T, n_stacks, cells), between 0 and 1.
 
-    The actions (T, n_stacks, A) move what was pushed as they move values (Joulin & Mikolov 2015, eq. 3): what lies in a
-    soft cell is a mixture, and this is the share of it that any push has laid there. None where the actions are of
-    another kind.
+    What lies in a soft cell is a mixture, and this is the share of it that any push has laid there: what a stack of
+    zeros holds that moves as the actions (T, n_stacks, A) say and pushes ones. What a change has put into a cell counts
+    as pushed. None where the actions are of another kind.
     """
     names = model.operations
     if model.action_kind != "softmax" or not {"push", "pop"} <= set(names) <= {"push", "pop", "none", "no-op"}:
         return None
-    depth = min(len(actions), model.stack_limit or len(actions)) + 1
-    push, pop = (actions[..., names.index(name), None] for name in ("push", "pop"))
-    stays = np.clip(1 - push - pop, 0, 1)
-    put = shares_at(model)
-    shares = put(0, np.zeros((actions.shape[1], depth + 1)))
-    found, kept = np.zeros((len(actions), actions.shape[1], cells)), min(cells, depth + 1)
-    for t in range(len(actions)):
-        after = stays[t] * shares
-        after[:, :1] += push[t]
-        after[:, 1:] += push[t] * shares[:, :-1]
-        after[:, :-1] += pop[t] * shares[:, 1:]
-        shares = put(t + 1, after)
-        found[t, :, :kept] = shares[:, :kept]
-    return np.clip(found, 0, 1)
+    push, pop = (actions[..., names.index(name)] for name in ("push", "pop"))
+    taken = torch.from_numpy(np.stack([push, pop, np.clip(1 - push - pop, 0, 1)], -1)).double()
+    stack = SuperpositionStack.empty((1,), actions.shape[1], 1, taken, limit=model.stack_limit)
+    edits, one, found = model.edits if isinstance(model, Intervened) else (), taken.new_ones(1, 1), list[Tensor]()
+    for step in range(len(taken) + 1):
+        if step:
+            stack = stack.next(taken[None, step - 1], one)
+        for edit in edits:
+            rows = edit.rows(step)
+            if edit.part == "cells" and rows.any():
+                stack = stack.with_cell(rows, edit.number, edit.place, Cell.of(one))
+            elif edit.part == "height" and rows.any():
+                stack = stack.lowered(rows, edit.number, edit.value)
+        found += [stack.cells(cells)[0, ..., 0]] if step else []
+    shares: np.ndarray = torch.stack(found).clamp(0, 1).numpy()
+    return shares
 
 
 # ---- What the symbols of an automaton's stack stand for: which values of the network they are, and who pushes them.

@@ -31,7 +31,7 @@ from stacklens.viz.bench.word import differing_steps, word_data
 from stacklens.viz.dashboard.extractions import shipped
 from stacklens.viz.dashboard.networks import network_names, random_word, truth_by_name
 from stacklens.viz.dashboard.panels import known_specification
-from stacklens.viz.operations import filled_shares, operation_names, pieces_at, pieces_of
+from stacklens.viz.operations import filled_shares, operation_names, pieces_of
 
 LANGUAGE = dyck([("(", ")")])
 DYCK = "marnn-stack-rnn-dyck-2-drifting"
@@ -302,7 +302,7 @@ def test_the_pieces_of_a_changed_stack_are_those_that_the_network_has(name: str)
         change = Change(at, part, value, 0, int(rng.integers(3)))
         changed = changed_network(model, word, change)
         run = bench_run(changed, word)
-        found = pieces_of(model, run.seen, then=pieces_at(changed, run.steps))
+        found = pieces_of(changed, run.seen)
         for step, held in enumerate(stacks_held(changed_network(model, word, change), word)):
             there = sorted((one.bottom, one.top) for one in found if one.first <= step <= one.last)
             assert np.allclose(there, held, atol=1e-6), (change, step)

@@ -10,7 +10,7 @@ from ...core.errors import UnknownSymbolError
 from ...extract.specification import Specification
 from ...models.base import StackModel, one_thread
 from ...models.rounding import Rounded
-from ..operations import action_names, letters_of, operation_names, pieces_at, pieces_of, read_by, reference_heights
+from ..operations import action_names, letters_of, operation_names, pieces_of, read_by, reference_heights
 from ..style import numbered
 from .run import (
     UNSAID,
@@ -232,7 +232,7 @@ def _segments(run: BenchRun) -> list[Row]:
         return []
     found = [
         [piece.pushed, piece.first, piece.last, round(piece.bottom, _DIGITS), round(piece.top, _DIGITS)]
-        for piece in pieces_of(model, run.seen, then=pieces_at(model, run.steps))
+        for piece in pieces_of(model, run.seen)
     ]
     highest = max((piece[4] for piece in found), default=1.0)
     read = run.seen.symbols[0, : run.steps].tolist()
