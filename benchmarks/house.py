@@ -36,15 +36,15 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 185,
-    "product lines": 56_028,
-    "test lines": 31_000,
+    "product lines": 54_932,
+    "test lines": 30_990,
     "longest product file": 586,
     "files with one importer": 23,
     "depth of imports": 18,
     "circles of files": 0,
     "rooms that import upwards": 0,
     "top-level names in two modules": 22,
-    "said, told, whoever": 33,
+    "said, told, whoever": 32,
 }
 
 
