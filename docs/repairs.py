@@ -35,9 +35,9 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def outputs_of(w: dict[str, np.ndarray], kind: str, symbols: list[int], limit: int, rounded: bool) -> list[np.ndarray]:
-    """Return the outputs after each of ``symbols``: sections 3.1 and 3.2, the stack a plain list of cells."""
+    """Return the outputs after each of ``symbols``: sections 3.1 to 3.3; cells are (limit, D), the first on top."""
     size, outputs = w["output_weights"].shape[1], []
-    h, c, cells = np.zeros(size), np.zeros(size), [np.zeros(len(w["pushed_weights"]))] * limit
+    h, c, cells = np.zeros(size), np.zeros(size), np.zeros((limit, len(w["pushed_weights"])))
     for symbol in symbols:
         if kind == "marnn-joulin":
             h = sigmoid(w["input_weights"][:, symbol] + w["hidden_weights"] @ h + w["memory_weights"] @ cells[0])
@@ -51,12 +51,17 @@ def outputs_of(w: dict[str, np.ndarray], kind: str, symbols: list[int], limit: i
             else:
                 h = np.tanh(drive)
         sums = w["action_weights"] @ h + w["action_bias"]
-        push, pop = np.exp(sums - sums.max()) / np.exp(sums - sums.max()).sum()
-        if rounded:
-            push, pop = float(push >= pop), float(push < pop)
-        value = sigmoid(w["pushed_weights"] @ h + w["pushed_bias"])
-        below = [*cells[1:], np.zeros_like(value)]
-        cells = [push * up + pop * down for up, down in zip([value, *cells[:-1]], below, strict=True)]
+        shares = np.exp(sums - sums.max()) / np.exp(sums - sums.max()).sum()
+        shares = np.eye(len(shares))[shares.argmax()] if rounded else shares
+        value = sigmoid(w["pushed_weights"] @ h + w["pushed_bias"])[None]
+        none = np.zeros_like(value)
+        popped = np.concatenate([cells[1:], none])
+        if kind == "baby-ntm":  # to the right, the left, not at all, and to both with a cell made 0; then added to
+            moved = [np.roll(cells, 1, 0), np.roll(cells, -1, 0), cells, np.concatenate([none, cells[:-1]]), popped]
+        else:
+            moved = [np.concatenate([value, cells[:-1]]), popped]
+        cells = np.tensordot(shares, np.array(moved), 1)
+        cells[:1] += value if kind == "baby-ntm" else 0
         outputs.append(sigmoid(w["output_weights"] @ h + w["output_bias"]))
     return outputs
 
@@ -121,33 +126,50 @@ def wrong_on_patterns(model: Any, pattern: str) -> list[int]:
     return [*wrong, len(streams)]
 
 
+def answered(task: str, alphabet: tuple[str, ...], seed: int = 0) -> list[tuple[list[str], list[set[str]]]]:
+    """Return long words of a task of Suzgun et al. 2019, with the outputs after each symbol; none of other tasks."""
+    rng, words = np.random.default_rng(seed), list[tuple[list[str], list[set[str]]]]()
+    if found := re.fullmatch(r"dyck-(\d)", task):
+        closed, openers = str.maketrans("([{<", ")]}>"), [one for one in alphabet if one[0] in "([{<"]
+        if len(openers) != int(found[1]):
+            return []
+        letters = [*openers, *(one.translate(closed) for one in openers)]
+        for numbers in dyck_words(len(openers)):
+            stack, sets = list[int](), list[set[str]]()
+            for number in numbers:
+                stack = [*stack, number] if number < len(openers) else stack[:-1]
+                sets.append({*openers, *(letters[one + len(openers)] for one in stack[-1:])})
+            words.append(([letters[number] for number in numbers], sets))
+        return words
+    if task not in ("string-reversal", "homomorphic-palindrome-nonempty"):
+        return []
+    halves = [
+        "".join(rng.choice(list("abc"), n)) for n in (1, 2, 3, 5, 8, 17, 30, 40, 60, 80, 90, 100) for _ in range(2)
+    ]
+    for half in [*halves, "a" * 100, "b" * 99, "c" * 50, "ab" * 45, "abc" * 33, "a" * 49 + "b" * 50, "ccb" * 30]:
+        if task == "string-reversal":
+            words.append(([*half, *"#" * len(half)], [{one} for one in "#" * len(half) + half[::-1]]))
+        else:
+            back = half[::-1].translate(str.maketrans("abc", "xyz"))
+            words.append(([*half, "#", *back], [set("abc#")] * len(half) + [{one} for one in [*back, "⊣"]]))
+    return words
+
+
 def wrong_in_numpy(model: Any, task: str) -> list[int] | None:
     """Return how many long words go wrong: as it is, rounded, of how many; None where this knows no such words."""
     if model.name == "stack-rnn" and task in PATTERNS:
         return wrong_on_patterns(model, PATTERNS[task])
-    if not (found := re.fullmatch(r"dyck-(\d)", task)) or model.name not in (
-        "marnn-stack-rnn",
-        "marnn-stack-lstm",
-        "marnn-joulin",
-    ):
+    words = answered(task, model.alphabet)
+    if not words or model.name not in ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm"):
         return None
-    pairs, wrong = int(found[1]), [0, 0]
-    weights = {name: value.double().numpy() for name, value in model.state_dict().items()}
-    closed, openers = str.maketrans("([{<", ")]}>"), [i for i, one in enumerate(model.alphabet) if one[0] in "([{<"]
-    if len(openers) != pairs:
-        return None
-    partner = {i: model.alphabet.index(model.alphabet[i].translate(closed)) for i in openers}
-    number = [*openers, *(partner[i] for i in openers)]
-    words = dyck_words(pairs)
-    for word in words:
+    weights, wrong = {name: value.double().numpy() for name, value in model.state_dict().items()}, [0, 0]
+    for word, sets in words:
+        symbols = [model.alphabet.index(symbol) for symbol in word]
+        expected = [sorted(map(model.output_alphabet.index, own)) for own in sets]
         for which, rounded in enumerate((False, True)):
-            stack, right = list[int](), True
-            answers = outputs_of(weights, model.name, [number[i] for i in word], model.stack_limit or 2_000, rounded)
-            for symbol, answer in zip(word, answers, strict=True):
-                stack = [*stack, symbol] if symbol < pairs else stack[:-1]
-                expected = {*openers, *([] if not stack else [number[stack[-1] + pairs]])}
-                right = right and {int(i) for i in np.flatnonzero(answer > 0.5)} == expected
-            wrong[which] += not right
+            answers = outputs_of(weights, model.name, symbols, model.stack_limit or 2_000, rounded)
+            found = [np.flatnonzero(answer > 0.5).tolist() for answer in answers]
+            wrong[which] += found != expected
     return [*wrong, len(words)]
 
 

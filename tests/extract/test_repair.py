@@ -362,6 +362,20 @@ def test_stacks_that_are_not_needed_are_popped_and_not_read() -> None:
     assert not trained.output_weights.equal(model.output_weights)
 
 
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("baby-ntm-dyck-2", "dyck-2"),
+        ("baby-ntm-dyck-2-drifting", "dyck-2"),
+        ("marnn-stack-rnn-string-reversal", "string-reversal"),
+        ("marnn-stack-rnn-homomorphic-palindrome", "homomorphic-palindrome-nonempty"),
+    ],
+)
+def test_plain_numpy_follows_what_is_certified_on_long_words(name: str, task: str) -> None:
+    soft, rounded, words = docs_script("repairs").wrong_in_numpy(sl.load(name), task)
+    assert (soft == rounded == 0) if "drifting" not in name else (words / 2 < min(soft, rounded))
+
+
 @pytest.mark.slow
 def test_a_network_that_drifts_is_certified_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, report = tmp_path / "d2.pt", tmp_path / "d2.json"
