@@ -43,6 +43,14 @@ settings.load_profile("stacklens")
 MAY_LACK = (ABSENT, "no device")  # CI has neither the published networks nor a GPU
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what `slow.txt` names: tests of more than five seconds, of some of their parameters or of all."""
+    named = set((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if {item.nodeid, item.nodeid.partition("[")[0]} & named:
+            item.add_marker("slow")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Make a failure of a test that is skipped in CI."""

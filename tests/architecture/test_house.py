@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from benchmarks.house import LIMITS, import_graph, share_of_comments, weights
+from benchmarks.house import LIMITS, ROOT, import_graph, share_of_comments, weights
 
 LIMITS_OF_COMMENTS = 4.0
 
@@ -30,3 +30,12 @@ def test_relative_late_and_typed_imports_are_seen() -> None:
         ("models/base.py", "core/errors.py"),
         ("src/stacklens/__init__.py", "probe/trace.py"),
     }
+
+
+def test_what_is_named_as_slow_is_a_test() -> None:
+    named = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()
+    parts = [
+        (ROOT / path, f"def {test.partition('[')[0]}(") for path, _, test in (one.partition("::") for one in named)
+    ]
+    assert named == sorted(set(named))
+    assert [test for path, test in parts if test not in path.read_text(encoding="utf-8")] == []

@@ -99,7 +99,6 @@ def outcome(net: NNPDA, method: Method = "auto") -> PushdownAutomaton:
     return result.automaton
 
 
-@pytest.mark.slow
 @settings(max_examples=5)
 @given(input_pushing_automata(), st.sampled_from(METHODS))
 def test_a_network_made_from_an_automaton_gives_that_automaton_back(pda: PushdownAutomaton, method: Method) -> None:
@@ -307,7 +306,6 @@ def test_rings_and_lists_are_certified_on_stacks_that_are_their_memory_exactly(t
     assert (result.status, type(result.certificate.certificate)) == (1, NotCertified)
 
 
-@pytest.mark.slow
 def test_the_zoos_baby_ntm_gives_an_automaton_that_is_proved_equal_and_what_breaks_the_network_is_found(
     tmp_path: Path,
 ) -> None:
@@ -330,7 +328,6 @@ def test_the_zoos_baby_ntm_gives_an_automaton_that_is_proved_equal_and_what_brea
 NETWORKS = {"parentheses": ((1,), 16, 131_071), "1n0n": ((2,), 16, 131_071), "palindrome": ((2, 3), 11, 265_720)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_zoo_network_gives_the_languages_automaton_and_nothing_contradicts_it(name: str) -> None:
     states, length, words = NETWORKS[name]

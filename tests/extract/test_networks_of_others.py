@@ -95,21 +95,18 @@ def check(net: StackModel[Any], machine: HandMachine) -> None:
         assert len(result.automaton.stack_alphabet) <= len(trim(expected).stack_alphabet)
 
 
-@pytest.mark.slow
 @settings(max_examples=5)
 @given(hand_machines(("push", "pop"), ALL), st.integers(1, 2), st.sampled_from((0.0, -1.0)))
 def test_a_stack_of_pushes_and_pops(machine: HandMachine, cell_size: int, empty: float) -> None:
     check(SuperpositionNet(machine, False, cell_size, empty), machine)
 
 
-@pytest.mark.slow
 @settings(max_examples=4)
 @given(hand_machines(("push", "pop", "none"), SPEAKING, n_stacks=2), st.booleans())
 def test_two_stacks(machine: HandMachine, wide: bool) -> None:
     check(SuperpositionNet(machine, True, cell_size=1 + wide), machine)
 
 
-@pytest.mark.slow
 @settings(max_examples=5)
 @given(hand_machines(("none", "pop", "push", "replace"), ALL), st.integers(1, 2))
 def test_strengths_with_pop_and_push_in_one_step(machine: HandMachine, cell_size: int) -> None:
@@ -244,7 +241,6 @@ def next_sets(word: str) -> list[tuple[str, ...] | None]:
     return [tuple(symbol for symbol in "()[]" if symbol in some) or None for some in after]
 
 
-@pytest.mark.slow
 def test_the_dyck_network_gives_an_automaton_that_is_right_on_every_short_word() -> None:
     pda = automaton("marnns")
     words = all_words(tuple("()[]"), 7)
@@ -265,7 +261,6 @@ def test_a_cycle_repeated_breaks_the_published_dyck_network_that_all_other_searc
     assert rounded[:-1].tolist() == expected[:-1]
 
 
-@pytest.mark.slow
 def test_the_counting_networks_automaton_predicts_every_n_up_to_1000() -> None:
     pda = automaton("stack-rnn-cpp")
     before = "aabbaaabbb"
@@ -279,7 +274,6 @@ def test_the_counting_networks_automaton_predicts_every_n_up_to_1000() -> None:
         assert a[row, first + n - 1], n
 
 
-@pytest.mark.slow
 def test_the_linear_reversal_networks_automaton_reverses_the_authors_words_and_long_ones() -> None:
     pda, rng = automaton("linear_reverse_task_20"), random.Random(2)
     lines = [line.split(",") for line in published("stacknn/reverse_test_200.csv").read_text().splitlines()]
@@ -341,7 +335,6 @@ def test_a_network_that_is_right_after_the_last_letter_is_not_called_wrong_for_w
     assert mistakes(checkpoint, after, after.long_words(40, (10, 40), seed=1)) == 0
 
 
-@pytest.mark.slow
 def test_its_automaton_is_that_of_the_streams_after_the_letter(path: Path) -> None:
     checkpoint = load_network(path)
     found = extract(checkpoint.model, specification_of(checkpoint), replace(SEEN, long_words=300))

@@ -213,7 +213,6 @@ def test_a_named_layer_is_held_against_the_network() -> None:
     refused(r"action_layer is 'gone', .* expected some of bias, deep.0", wrapped, net, action_layer="gone")
 
 
-@pytest.mark.slow
 def test_a_wrapped_network_is_repaired_as_far_as_words_show(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"_STEPS": (150,), "_SHORT": 200, "_DRAWN": 20, "_DEEP": 5, "_FAMILIES": 5}.items():
         monkeypatch.setattr(repairing, name, value)
@@ -376,7 +375,6 @@ def test_plain_numpy_follows_what_is_certified_on_long_words(name: str, task: st
     assert (soft == rounded == 0) if "drifting" not in name else (words / 2 < min(soft, rounded))
 
 
-@pytest.mark.slow
 def test_a_network_that_drifts_is_certified_as_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, report = tmp_path / "d2.pt", tmp_path / "d2.json"
     status = repair_command(Path("marnn-stack-rnn-dyck-2-drifting"), out=out, seconds="5m", report=report)

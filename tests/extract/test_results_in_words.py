@@ -124,7 +124,6 @@ def test_one_word_alone_is_said_by_all(name: str) -> None:
     assert said.parting("automaton", "network") is None
 
 
-@pytest.mark.slow
 def test_a_network_that_drifts_is_told_with_the_step_at_which_it_parts() -> None:
     """The trained Baby-NTM leaves its automaton on a word of a check: longer than those of the search."""
     few: dict[str, Any] = {**QUICK, "max_length": 6, "cycles": 40, "quiet": True}
@@ -447,7 +446,6 @@ def test_a_result_says_what_its_states_and_symbols_are_the_cause_of(reversal: An
     assert 0 <= reversal.causal(cases=100, values="centre").states.accuracy <= 1
 
 
-@pytest.mark.slow
 def test_equal_automata_stand_side_by_side_with_what_a_random_network_does(reversal: Any) -> None:
     found = reversal.causal(seed=1, cases=300)
     assert list(found.automata) == ["minimised", "raw", "learned", "reference"]

@@ -53,7 +53,6 @@ def test_what_is_pushed_a_little_stronger_on_every_cell_is_followed_to_the_depth
     assert found.length >= min(broken - 2, LONGEST - 2)
 
 
-@pytest.mark.slow
 def test_of_a_trained_network_no_length_is_claimed_that_a_known_word_refutes() -> None:
     net, pda = extracted(ZOO / "marnn-stack-rnn-dyck-2-drifting.pt")
     word = "()" + "[()]" * 11

@@ -71,7 +71,6 @@ def test_proofs_of_the_zoo_are_accepted(name: str, tmp_path: Path) -> None:
     assert status(ZOO / "nnpda-1n0n.pt", tmp_path / "p.json") == (0 if name == "nnpda-1n0n" else 1)
 
 
-@pytest.mark.slow
 def test_proofs_of_drawn_networks_of_every_kind_are_accepted(tmp_path: Path) -> None:
     """Where one is certified in the formats that the checker knows, no other code than the checker's says so too."""
     layouts, accepted = [one for one in LAYOUTS if one.hidden is None and not one.others], Counter[str]()

@@ -62,7 +62,6 @@ def test_balanced_brackets_are_learned_with_their_stack_and_proved(given: dict[s
     assert "it tells what the network does, not how" in str(result)
 
 
-@pytest.mark.slow
 def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack() -> None:
     bounded = sl.learn(lambda ws: [may_come(w, 2) for w in ws], "()[]", "dyck-2-2", first="([", longest=60, **TINY)
     assert (bounded.status, isinstance(bounded.proof, Equal)) == (0, True)
@@ -123,7 +122,6 @@ def deep_words(alphabet: str) -> list[tuple[str, ...]]:
     return [(*a * n, *b * m) for n in range(1, 230, 3) for m in (n - 1, n, n + 1)] + [(a,) * n for n in range(450)]
 
 
-@pytest.mark.slow
 def test_depth_199_is_found_and_depth_200_is_not_taken_for_a_count() -> None:
     for depth, status in ((199, 0), (201, 3)):
         result = sl.learn(lambda words, most=depth: [nested(w, most) for w in words], "()", quiet=True)  # type: ignore[misc]
@@ -176,7 +174,6 @@ def test_a_box_that_is_wrong_of_all_long_words_is_never_status_0(from_length: in
         assert [result.automaton.accepts(word) for word in words] == box(words)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("depth", [45, None])
 def test_a_bound_of_sets_is_found_or_told(depth: int | None) -> None:
     def says(word: tuple[str, ...]) -> set[str]:

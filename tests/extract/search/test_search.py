@@ -299,21 +299,18 @@ def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None
             assert (automaton_answers(one.automaton, net, words) != network_answers(Rounded(net), words)).any()
 
 
-@pytest.mark.slow
 def test_two_stack_symbols_and_one_cluster_become_right_for_the_published_dyck_network() -> None:
     net = load_network(published("marnns/stack_rnn_model_weights.pth")).model
     chosen = ExtractionConfig(**{**vars(QUICK), "states": 1, "stack_symbols": 2})
     check_refined(extract(net, get_task("dyck-2"), chosen), splits=6, drifts=True)
 
 
-@pytest.mark.slow
 def test_one_stack_symbol_becomes_right_for_the_published_reversal_network() -> None:
     net = load_network(published("stacknn/linear_reverse_task_20.dat")).model
     chosen = ExtractionConfig(**{**vars(QUICK), "stack_symbols": 1})
     check_refined(extract(net, get_task("reversal"), chosen), splits=4)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "states"), [("lstm-dyck-2", 2), ("rnn-dyck-2-drifting", 1), ("rnn-dyck-3", 1)])
 def test_coarse_clusters_of_networks_of_the_zoo_become_right(name: str, states: int) -> None:
     chosen = ExtractionConfig(**{**vars(QUICK), "states": states, "stack_symbols": 2})
@@ -330,7 +327,6 @@ def test_one_cluster_becomes_right_for_palindromes() -> None:
     assert sum(split.sizes) > 1_000
 
 
-@pytest.mark.slow
 def test_what_only_the_search_finds_is_mended() -> None:
     """The network counts [[[[[ in a part of its hidden vectors that is too small to make clusters."""
     net = LatchedNet(5)

@@ -134,7 +134,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return report
 
 
-@pytest.mark.slow
 def test_the_parent_is_killed(tmp_path: Path, whole: dict[str, Any]) -> None:
     run = Run(tmp_path)
     process = run.start("--jobs", "2")
@@ -184,7 +183,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
         yield json.loads(contact.read_text(encoding="utf-8"))["address"], keeper.pid
 
 
-@pytest.mark.slow
 def test_a_dask_worker_is_killed(tmp_path: Path, whole: dict[str, Any], cluster: tuple[str, int]) -> None:
     """Dask repeats elsewhere what was lost, and the run goes on."""
     address, keeper = cluster
@@ -197,7 +195,6 @@ def test_a_dask_worker_is_killed(tmp_path: Path, whole: dict[str, Any], cluster:
     assert not run.journal.exists()
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_task_that_kills_every_worker_of_a_cluster_is_given_up(
     cluster: tuple[str, int], monkeypatch: pytest.MonkeyPatch

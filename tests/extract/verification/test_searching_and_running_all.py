@@ -130,7 +130,6 @@ def test_a_network_that_slips_at_one_depth_only_is_caught_though_its_automaton_i
     assert not any(check.disagreements for check in checks if check.other == "language")
 
 
-@pytest.mark.slow
 def test_extraction_by_default_is_not_content_with_such_networks() -> None:
     """Refinement goes after the network, which is wrong at depth 13: so the automaton may be, too."""
     slippery = extract(SlipperyNet(13), DYCK, replace(DEFAULT, long_words=500, depth=50))
