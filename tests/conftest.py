@@ -44,7 +44,7 @@ MAY_LACK = (ABSENT, "no device")  # CI has neither the published networks nor a 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what `slow.txt` names: tests of more than five seconds, of some of their parameters or of all."""
+    """Mark as slow what `slow.txt` names: tests of more than four seconds, of some of their parameters or of all."""
     named = set((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines())
     for item in items:
         if {item.nodeid, item.nodeid.partition("[")[0]} & named:
