@@ -160,8 +160,8 @@ class Interchange:
     same: Share = Share(0, 0)
     different: Share = Share(0, 0)  # those that count: what the network says must change as predicted
     told_apart: int = 0  # how many these are
-    # soft_same, soft_different: in the network as it is, of earlier versions those between the same, and those that
-    # count; None where there is none to speak of
+    # in the network as it is: interchanges between the same (kept by earlier versions alone), and those that count;
+    # None where there is none
     soft_same: Share | None = None
     soft_different: Share | None = None
     by_name: dict[str, Share] = field(default_factory=dict)  # of those that count, per state or symbol that came in

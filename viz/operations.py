@@ -65,7 +65,11 @@ def action_names(model: StackModel[Any]) -> tuple[str, ...]:
     return model.operations or (("pop", "push") if model.action_kind == "strengths" else ())
 
 
-_HEADINGS = {"pushed": "value to push", "reading": "seen of the stack", "hidden": "hidden vector after each step"}
+_HEADINGS = {  # of each array its heading, and the letter of its rows
+    "pushed": ("value to push", "v"),
+    "reading": ("seen of the stack", "r"),
+    "hidden": ("hidden vector after each step", "h"),
+}
 
 
 def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
@@ -74,10 +78,11 @@ def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -
     Strengths of operations lie between 0 and 1; a signed action is a single row between -1 and 1 (Sun et al. 1993,
     section 3.2.1). Of stacks that hold input symbols the controller sees an amount of each, so rows bear their names.
     """
-    steps, heading, limits = int(seen.steps[word]), _HEADINGS.get(part, ""), dict[str, Any]()
+    steps, limits = int(seen.steps[word]), dict[str, Any]()
+    heading, letter = _HEADINGS.get(part, ("", ""))
     values = seen.hidden[word, 1 : steps + 1, None] if part == "hidden" else getattr(seen, part)[word, :steps]
     stacks, size = values.shape[1:]
-    names = [f"{part[0].replace('p', 'v')}{place + 1}" for place in range(size)]  # v1 is pushed, r1 read, h1 hidden
+    names = [f"{letter}{place + 1}" for place in range(size)]
     if part == "actions":
         signed, names = model.action_kind == "signed", list(action_names(model))
         heading = "action" if signed else "strength of each operation"
@@ -357,6 +362,8 @@ def filled_shares(model: StackModel[Any], actions: np.ndarray, cells: int) -> np
     names = model.operations
     if model.action_kind != "softmax" or not {"push", "pop"} <= set(names) <= {"push", "pop", "none", "no-op"}:
         return None
+    if not len(actions):
+        return np.zeros((0, actions.shape[1], cells))
     push, pop = (actions[..., names.index(name)] for name in ("push", "pop"))
     taken = torch.from_numpy(np.stack([push, pop, np.clip(1 - push - pop, 0, 1)], -1)).double()
     stack = SuperpositionStack.empty((1,), actions.shape[1], 1, taken, limit=model.stack_limit)

@@ -61,7 +61,14 @@ def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[
     return approximate_heads(
         start,
         lambda head: (
-            (move.control, [(operation.pops, entry) for operation, entry in move.operations])
+            (
+                move.control,
+                # a pop of an empty stack takes nothing: what is pushed then lies on the bottom
+                [
+                    (operation.pops and top is not None, entry)
+                    for top, (operation, entry) in zip(head[1], move.operations, strict=True)
+                ],
+            )
             for move in moves.get(head, ())
         ),
     )

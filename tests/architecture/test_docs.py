@@ -62,7 +62,6 @@ def home(name: str) -> str:
     return f"{value.__module__}.{value.__qualname__}"
 
 
-@pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path) -> None:
     done = build(tmp_path)
     assert (done.returncode, re.findall("WARNING.*", done.stderr)) == (0, [])
@@ -73,7 +72,6 @@ def test_the_site_builds_without_a_warning_and_asks_no_other_host(tmp_path: Path
     assert "<blockquote>" not in reference  # examples are shown as examples
 
 
-@pytest.mark.slow
 def test_warnings_fail_the_build_of_the_site(tmp_path: Path) -> None:
     """Those of links that lead nowhere, of names that there are not, and of a page that the menu lacks."""
     pages = tmp_path / "pages"
@@ -234,7 +232,6 @@ def test_a_shell_example_gives_what_it_shows(command: str, output: str, checkout
     assert without_analog_figures(done.stdout) == without_analog_figures(output)
 
 
-@pytest.mark.slow
 def test_the_picture_is_the_one_that_its_command_makes(checkout: Path) -> None:
     """Compared by its texts: where lines and letters fall depends on the version of Graphviz."""
     (command,) = {command for command, _ in shell_examples() if "docs/" in command}
@@ -319,7 +316,6 @@ def test_the_table_of_the_page_is_that_of_the_results() -> None:
 # ---- The examples run as they stand, and come out as docs/adapter.md says. ----
 
 
-@pytest.mark.slow
 def test_the_adapter_extracts_the_one_state_automaton_of_balanced_parentheses() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(

@@ -511,7 +511,6 @@ def test_what_raises_off_the_language_is_a_rejection_from_there_on() -> None:
         assert set(row[live:]) <= {-1}
 
 
-@pytest.mark.slow
 def test_a_network_is_extracted_that_parts_from_the_task_off_its_words() -> None:
     def says(words: list[tuple[str, ...]]) -> list[frozenset[str]]:
         return [frozenset("()") if sum(1 if x == "(" else -1 for x in word) % 3 else frozenset("(") for word in words]

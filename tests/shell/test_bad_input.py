@@ -195,7 +195,6 @@ def load():
 """
 
 
-@pytest.mark.slow
 def test_the_page_says_where_it_is_opens_files_own_code_and_saved_results_and_ends(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
     sl.extract("nnpda-1n0n", max_length=4, seed=3).save(tmp_path / "r.json")

@@ -163,7 +163,6 @@ def test_at_most_so_many_wait_nobody_overtakes_and_what_is_cancelled_is_never_be
     assert waits() == ["stopped"] * 4
 
 
-@pytest.mark.slow
 def test_a_job_that_waits_is_no_process_and_one_too_many_is_told_so_at_once() -> None:
     jobs = Jobs(1, 2, TURNS.in_line, full="full", stopped="stopped")
     before = {*children()}
@@ -188,7 +187,6 @@ def test_a_job_that_waits_is_no_process_and_one_too_many_is_told_so_at_once() ->
     gone(number)
 
 
-@pytest.mark.slow
 def test_a_job_is_a_process_whose_progress_and_result_are_in_the_store() -> None:
     assert TURNS.state("key") is None
     TURNS.start("key", page_client.spelled, ["ab", 3])
@@ -212,7 +210,6 @@ os._exit(0)
 """
 
 
-@pytest.mark.slow
 def test_jobs_end_with_their_server_and_their_places_are_free() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run([sys.executable, "-c", SERVER], env=environment, stdout=subprocess.PIPE, check=True)
@@ -262,7 +259,6 @@ def softer(tmp_path: Path) -> str:
     return name
 
 
-@pytest.mark.slow
 def test_what_is_hardened_is_a_network_of_the_session_and_can_be_saved(softer: str, tmp_path: Path) -> None:
     client, other = (new_application().server.test_client() for _ in range(2))
     offer = asked(client, "network", network=softer)["mending"]
@@ -288,7 +284,6 @@ def test_what_is_hardened_is_a_network_of_the_session_and_can_be_saved(softer: s
     assert [bool(run["wrong"]) for run in runs] == [True, False]
 
 
-@pytest.mark.slow
 def test_a_repair_tells_its_rounds_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ExtractionSettings, "config", lambda _: CONFIG)
     monkeypatch.setattr(repairing, "_STEPS", (1,))

@@ -70,9 +70,6 @@ def save_sweep(swept: Sweep, path: Path) -> None:
 # ---- The tables of the public face: the networks that come along, the languages and the tasks ----
 
 
-_ERRORS = ("errors", "errors_rounded")
-
-
 @cache
 def _table_class() -> type[pd.DataFrame]:
     """Return the class of tables that are shown whole; it is made late, since pandas is slow to import."""
@@ -107,10 +104,19 @@ def zoo() -> pd.DataFrame:
     for name in zoo_names():
         found = load_network(name)
         scores = found.provenance.get("scores", {})
-        weights = sum(parameter.numel() for parameter in found.model.parameters())
-        trained, errors = (found.task[key] for key in ("language", "kind")), map(scores.get, _ERRORS)
-        rows.append((name, found.model.name, *trained, weights, *errors, found.provenance.get("recipe")))
-    return _table_class()(rows, columns=["name", "network", "trained_on", "task", "weights", *_ERRORS, "source"])
+        rows.append(
+            {
+                "name": name,
+                "network": found.model.name,
+                "trained_on": found.task["language"],
+                "task": found.task["kind"],
+                "weights": sum(parameter.numel() for parameter in found.model.parameters()),
+                "errors": scores.get("errors"),
+                "errors_rounded": scores.get("errors_rounded"),
+                "source": found.provenance.get("recipe"),
+            }
+        )
+    return _table_class()(rows)
 
 
 def languages() -> pd.DataFrame:

@@ -289,7 +289,6 @@ def test_every_head_that_runs_of_drawn_moves_on_several_stacks_show_is_reached()
             shown[head] = None
             if head not in moves:
                 done = [Operation(int(number)) for number in rng.choice(4, 2, p=(0.1, 0.3, 0.3, 0.3))]
-                done = [one.on_empty if top is None else one for one, top in zip(done, head[1], strict=True)]
                 laid = tuple((one, entries[rng.integers(3)] if one.pushes else None) for one in done)
                 moves[head] = [BoxMove("a", controls[rng.integers(12)], laid)]
             (move,) = moves[head]

@@ -111,7 +111,6 @@ def test_a_training_cannot_be_resumed_as_another_one(change: dict[str, object], 
     refused(f"^this training cannot be resumed: {message}", trained(0).restore, state)
 
 
-@pytest.mark.slow
 def test_parentheses_are_learned_exactly_by_most_networks() -> None:
     training = Training(RECIPES["parentheses"], get_language("parentheses"), nets=4)
     while not training.done:

@@ -9,10 +9,11 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+import numpy as np
 from tests.extract.certificate.proved import dyck_2
 from tests.extract.hand_built import NO_CELL, HandMachine, Place, Rule
 
-from stacklens.extract.causality import claim_of
+from stacklens.automata.runs import RunTables
 from stacklens.models.base import StackModel
 from stacklens.probe.experiment import Claim
 
@@ -24,7 +25,21 @@ BRACKETS = replace(
 
 def claim(network: StackModel[Any]) -> Claim:
     """Return what `BRACKETS` claims of a predictor of sets over its own letters."""
-    return claim_of(BRACKETS, network, None, [], (0,))
+    pda = BRACKETS
+    tables = RunTables.of(pda)
+    outputs = tables.tables.outputs
+    numbers = [-1 if said is None else sum(1 << network.alphabet.index(x) for x in said) for said in outputs]
+    return Claim(
+        pda,
+        tables,
+        letters=np.arange(len(pda.input_alphabet)),
+        numbers=np.array(numbers),
+        scored=np.ones(tables.tables.target.size, np.bool_),
+        recognition=False,
+        expected=np.array([[said is None or x in said for x in pda.input_alphabet] for said in outputs]),
+        partial=False,
+        stacks=(0,),
+    )
 
 
 def _memory(net: str) -> HandMachine:
