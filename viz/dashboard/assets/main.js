@@ -101,7 +101,10 @@ export function watchControls() {
   on("word", "keydown", ({ key }) => (key === "Enter" || key === "Escape") && part("word").blur()); // the arrow keys walk again
   on("step", "change", () => go(Number(part("step").value)));
   on("raw", "change", () => choose({ alone: part("raw").checked ? "" : "1" }));
-  on("upload", "change", ({ target }) => receive(target.files[0])?.then(() => void (target.value = "")));
+  on("upload", "change", ({ target }) => {
+    receive(target.files[0]);
+    target.value = ""; // so that the same file can be opened again
+  });
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();

@@ -42,7 +42,6 @@ function networkShown(found) {
   const { html = {}, automaton, mending } = found;
   known = found;
   disagreement = -1;
-  problem("");
   part("extract").textContent = found.extracted ? "extract again" : "extract";
   part("extract").hidden = selection.network.startsWith("result-"); // a saved result stays as it is
   part("next-disagreement").disabled = !found.disagreements?.length;
@@ -106,6 +105,7 @@ export async function follow(before, silent = false) {
   showChosen();
   if (other("drawer")) showDrawer(before.drawer, silent);
   else if (other("figure", "table", "rows", "state", "raw", "sweep")) drawerChanged();
+  if (other("network", "word", "rounded")) problem(""); // of what was chosen before, and not of a file opened meanwhile
   if (other("network") || selection.word === null) return showNetwork();
   showBefore();
   if (known) showChip();

@@ -46,7 +46,6 @@ export async function showWord(first = null) {
   const shown = (found) => {
     clearTimeout(slow);
     busyWith(found.of ? "reading the rest of the word …" : "");
-    problem("");
     wordShown(found);
   };
   await tried(async () => {
