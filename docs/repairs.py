@@ -126,6 +126,80 @@ def wrong_on_patterns(model: Any, pattern: str) -> list[int]:
     return [*wrong, len(streams)]
 
 
+# ---- The same for the networks of Hao et al. 2018, sections 2.2 and 2.3: strengths, and queues of buffered ones ----
+
+
+def taken_off(items: list[tuple[np.ndarray, float]], strength: float) -> list[tuple[np.ndarray, float]]:
+    """Return ``items``, the first in front, each with its strength, without the first ``strength`` of them."""
+    kept, left = list[tuple[np.ndarray, float]](), strength
+    for value, own in items:
+        kept.append((value, own - min(own, left)))
+        left -= min(own, left)
+    return [one for one in kept if one[1] > 0]
+
+
+def front(items: list[tuple[np.ndarray, float]], size: int) -> np.ndarray:
+    """Return the sum of what lies within strength 1 of the front, by strength."""
+    seen, left = np.zeros(size), 1.0
+    for value, own in items:
+        seen, left = seen + min(own, left) * value, left - min(own, left)
+    return seen
+
+
+def written(
+    w: dict[str, np.ndarray], shape: dict[str, Any], buffered: bool, word: list[int], rounded: bool
+) -> list[int]:
+    """Return what a Neural Stack answers to each of ``word``, or reads off its output queue in the end."""
+    letters, size, kind = len(shape["alphabet"]), shape["cell_size"], shape["controller"]
+    h, c = np.zeros(shape["hidden"]), np.zeros(shape["hidden"])
+    stack, fed, queue, answers = *(list[tuple[np.ndarray, float]]() for _ in range(3)), list[int]()
+    extra, late = (shape.get("extra_steps", 0), shape.get("dequeue_first", True)) if buffered else (0, False)
+    read_on = [shape["alphabet"].index(shape["null"])] if late and shape["null"] and not extra else []
+    for symbol in [*word, *read_on, *[-1] * extra * len(word)]:
+        fed += [(np.eye(letters)[symbol], 1.0)] if symbol >= 0 else []
+        x = np.concatenate([front(fed, letters), front(stack, size)])
+        if kind != "linear":
+            drive = w["net.weight_ih"] @ x + w["net.bias_ih"] + w["net.weight_hh"] @ h + w["net.bias_hh"]
+            if kind == "lstm":
+                enter, keep, new, show = np.split(drive, 4)
+                c = sigmoid(keep) * c + sigmoid(enter) * np.tanh(new)
+            h = sigmoid(show) * np.tanh(c) if kind == "lstm" else np.tanh(drive)
+        z = w["net.weight"] @ (x if kind == "linear" else h) + w["net.bias"]
+        acts = 4 if buffered else 2
+        strengths = sigmoid(z[:acts]).round() if rounded else sigmoid(z[:acts])
+        stack = [(sigmoid(z[acts : acts + size]), strengths[1]), *taken_off(stack, strengths[0])]
+        fed = taken_off(fed, strengths[2] if buffered else 1.0)
+        queue.append((z[acts + size :], strengths[3] if buffered else 1.0))
+    queue = taken_off(queue, float(late))
+    for _ in word:
+        answers.append(int(front(queue, len(z) - acts - size).argmax()) if queue else -1)
+        queue = taken_off(queue, 1.0)
+    return answers
+
+
+def wrong_of_hao(model: Any, task: str) -> list[int]:
+    """Return what `wrong_in_numpy` does, of reversals and exclusive ors, deep and repeated ones among them."""
+    weights, rng = (
+        {name: value.double().numpy() for name, value in model.state_dict().items()},
+        np.random.default_rng(0),
+    )
+    sizes = [*range(1, 9), 17, 30, 44, 60, 90, 150, 300]
+    words = ["".join(rng.choice(list("01"), n)) for n in sizes for _ in range(2)]
+    words += ["0" * 200, "1" * 200, "01" * 100, "0011" * 60, "1" + "0" * 199, "0" * 150 + "1" * 150]
+    wrong = [0, 0]
+    for half in words:
+        parity = np.bitwise_xor.accumulate([int(bit) for bit in half])
+        expected = [str(bit) for bit in (parity if task == "xor" else [0, *parity[:-1]])]
+        word, counted = half, slice(None)
+        if task == "reversal":
+            word, expected, counted = half + "#" * len(half), [*half[::-1]], slice(len(half), None)
+        symbols, numbers = ([model.alphabet.index(x) for x in word], [model.output_alphabet.index(x) for x in expected])
+        for which, rounded in enumerate((False, True)):
+            found = written(weights, model.config(), model.name.startswith("buffered"), symbols, rounded)
+            wrong[which] += found[counted] != numbers
+    return [*wrong, len(words)]
+
+
 def answered(task: str, alphabet: tuple[str, ...], seed: int = 0) -> list[tuple[list[str], list[set[str]]]]:
     """Return long words of a task of Suzgun et al. 2019, with the outputs after each symbol; none of other tasks."""
     rng, words = np.random.default_rng(seed), list[tuple[list[str], list[set[str]]]]()
@@ -159,6 +233,8 @@ def wrong_in_numpy(model: Any, task: str) -> list[int] | None:
     """Return how many long words go wrong: as it is, rounded, of how many; None where this knows no such words."""
     if model.name == "stack-rnn" and task in PATTERNS:
         return wrong_on_patterns(model, PATTERNS[task])
+    if model.name.endswith("neural-stack") and task in ("reversal", "xor", "delayed-xor"):
+        return wrong_of_hao(model, task)
     words = answered(task, model.alphabet)
     if not words or model.name not in ("marnn-stack-rnn", "marnn-stack-lstm", "marnn-joulin", "baby-ntm"):
         return None

@@ -213,7 +213,6 @@ def look_as_box(runner: StackModel[Any], samples: Samples, known: Known) -> Sear
 # ---- From a network to an automaton, with every stage and every check kept ----
 
 _DECISIVE = "rounded network"  # what the machine stands for
-_WHOLE_WORDS = "the network chooses when to read and write; boxes follow networks that read a letter in every step"
 _ANSWERS = "the automaton was learned from answers alone; boxes need steps to follow"
 _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounded ones"
 _RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
@@ -381,9 +380,7 @@ def _proved(
             proof = (specification.compare if model.real_time else specification.compare_written)(automaton)
     clock.stage("certify")
     why_not = None  # boxes can follow it
-    if not model.real_time:
-        why_not = _WHOLE_WORDS
-    elif result.found is not None and result.found.by_asking:
+    if result.found is not None and result.found.by_asking:
         why_not = _ANSWERS
     elif looked.unrounded:
         why_not = _UNROUNDED

@@ -275,6 +275,7 @@ class BufferSteps(Wrapper[Any]):
     """
 
     name: ClassVar[str] = "buffer steps"
+    title = "its queues, step by step"
 
     def __init__(self, model: StackModel[Any]) -> None:
         nothing_left = fresh(_NO_LETTER, model.alphabet)

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from ...automata.finite import FiniteAutomaton
-from ...automata.pda import PushdownAutomaton, State, Symbol, Tops
+from ...automata.pda import Key, PushdownAutomaton, State, Symbol, Tops, Transition
 from ...automata.rewriting import real_time_form, top_in_state
 from ...automata.summaries import Event, Head, PushdownStep, approximate_heads, reachable_heads, shortest_runs
 from ...core.errors import StacklensError
 from ...core.progress import check_time
+from ...core.validation import fresh
 from ...models.base import StackModel
-from ...models.views import RingAsStack, RingAsTwoStacks, views_of
+from ...models.rounding import Rounded
+from ...models.views import BufferSteps, RingAsStack, RingAsTwoStacks, Seen, views_of
+from ..answers import network_answers
 from ..config import LONGEST_BOUND
 from ..memory_use import StackUse, ViewUse
 from ..specification import Specification
@@ -319,10 +322,10 @@ def certification(
     unseen = "the network uses stacks that the automaton does without" if stacks.unseen else None
     try:
         model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, None if view is None else view.name)
-        found = Certification(certify(model, automaton, stacks=kept, layouts=layouts))
+        found = Certification(certify(model, automaton, _seen(model, None), stacks=kept, layouts=layouts))
         domain = task_domain(specification)
         if not isinstance(found.certificate, Certified) and domain is not None:
-            narrower = certify(model, automaton, domain, stacks=kept, layouts=layouts)
+            narrower = certify(model, automaton, _seen(model, domain), stacks=kept, layouts=layouts)
             found = Certification(narrower, "the task's") if isinstance(narrower, Certified) else found
         return (
             found if unseen is None or isinstance(found.certificate, Certified) else Certification(None, reason=unseen)
@@ -344,8 +347,8 @@ def certified_length(
     if not longest:
         return found
     try:
-        domain = task_domain(specification)
         model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, None if view is None else view.name)
+        domain = _seen(model, task_domain(specification))
         return replace(found, bounded=certify_length(model, automaton, domain, stacks=kept, longest=longest))
     except StacklensError as error:
         return Certification(None, reason=str(error))
@@ -361,7 +364,8 @@ def proof_of(
     use, view, words = entry["stacks"], entry.get("view"), entry["certificate"].get("words", "all")
     stacks = tuple(stack for stack in use["kept"] if stack not in use["push_only"])
     model, automaton, kept = _on_exact_stacks(model, automaton, stacks, view and view["name"])
-    return prove(model, automaton, None if words == "all" else task_domain(specification), stacks=kept)
+    domain = None if words == "all" else task_domain(specification)
+    return prove(model, automaton, _seen(model, domain), stacks=kept)
 
 
 def _on_exact_stacks(
@@ -369,12 +373,58 @@ def _on_exact_stacks(
 ) -> tuple[StackModel[Any], PushdownAutomaton, tuple[int, ...]]:
     """Return network, automaton and the stacks that it has, on stacks that are the network's memory exactly.
 
-    An automaton for a ring as one stack has its first cell on top, which the ring as two stacks has beside them.
+    An automaton for a ring as one stack has its first cell on top, which the ring as two stacks has beside them. One
+    for the whole words of a buffered network becomes one for its steps.
     """
+    if not model.real_time:
+        return (*_on_single_steps(model, automaton), stacks)
     known = None if view is None else next((one for one in views_of(model) if one.title == view), None)
     if isinstance(known, RingAsStack):
         return RingAsTwoStacks(model), top_in_state(automaton), (int(known.mirrored),)
     return (model if known is None else known), automaton, stacks
+
+
+def _on_single_steps(model: StackModel[Any], automaton: PushdownAutomaton) -> tuple[BufferSteps, PushdownAutomaton]:
+    """Return a buffered network step by step, and what does in its steps what ``automaton`` does on whole words.
+
+    Raises StacklensError: the automaton does not read a letter and write a symbol in every step. If it does, no word is
+    over before it is answered: what is written is the answer, but for a first symbol that is never seen. Instead of it
+    the answer has what is written in the step behind the word, which there is time for.
+    """
+    view, marker = BufferSteps(model), automaton.end_marker
+    numbers = {meaning: number for number, meaning in enumerate(view.meanings)}
+    late, in_time = model.skipped > 0, marker is None or (model.extra_steps and not model.reads_on)
+    fits = automaton.real_time and (marker is not None) == late and in_time
+    again = {step.target for step in automaton.transitions.values()}
+    steps = dict[Key, Transition]()
+    for (state, symbol, tops), step in automaton.transitions.items():
+        seen = Seen(step.output if isinstance(step.output, str) else None, True)
+        first = late and state == automaton.initial and state not in again
+        if first and symbol == marker:  # the empty word has no answer
+            continue
+        if first:
+            number = int(network_answers(Rounded(view), [(symbol,)])[0, 0])  # what it writes the automaton does not say
+            seen, fits = view.meanings[number], fits and step.output is None
+        fits = fits and seen.done and (seen.written is not None)
+        letter = view.nothing_left if symbol == marker else symbol
+        steps[state, letter, tops] = replace(step, output=str(numbers[seen]))
+    if not fits:
+        raise StacklensError("boxes follow buffered networks that read a letter and write a symbol in every step")
+    return view, replace(automaton, input_alphabet=view.alphabet, end_marker=None, transitions=steps)
+
+
+def _seen(model: StackModel[Any], domain: FiniteAutomaton | None) -> FiniteAutomaton | None:
+    """Return ``domain``, None for all words, as what ``model`` sees: step by step, with a step behind the word where a
+    buffered network needs it.
+    """
+    if not isinstance(model, BufferSteps):
+        return domain
+    known, nothing_left = model.alphabet[:-1], model.alphabet[-1]
+    words = domain or FiniteAutomaton(("0",), known, {("0", letter): "0" for letter in known}, "0", frozenset({"0"}))
+    behind = fresh("behind", words.states)
+    last = {(state, nothing_left): behind for state in words.accepting} if model.skipped else {}
+    states, steps = (*words.states, behind), {**words.transitions, **last}
+    return FiniteAutomaton(states, model.alphabet, steps, words.initial, words.accepting | {behind})
 
 
 # ---- The words of a task, as a domain without a stack ----

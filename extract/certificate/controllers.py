@@ -13,12 +13,12 @@ from ...automata.pda import PushdownAutomaton, Symbol
 from ...core.errors import StacklensError
 from ...models.base import StackModel, set_numbers
 from ...models.networks.joulin import ListRNN, StackRNN
-from ...models.networks.neural_stack import NeuralStack
+from ...models.networks.neural_stack import BufferedNeuralStack, NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import BabyNTM, Marnn, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from ...models.rounding import Operation, named_operations
 from ...models.stacks.cells import RING_OPERATIONS
-from ...models.views import ListsAsStacks, RingAsTwoStacks, StackView, is_stack
+from ...models.views import BufferSteps, ListsAsStacks, RingAsTwoStacks, StackView, is_stack
 from .intervals import (
     Affine,
     Arithmetic,
@@ -270,23 +270,26 @@ class MarnnBoxes(BoxController):
 
 
 class NeuralStackBoxes(BoxController):
-    """The Neural Stack of Hao et al. 2018 with a linear, tanh or LSTM controller."""
+    """The Neural Stack of Hao et al. 2018 with a linear, tanh or LSTM controller; a buffered one step by step."""
 
-    def __init__(self, model: NeuralStack) -> None:
-        net, n_symbols = model.net, model.n_symbols
+    def __init__(self, model: NeuralStack | BufferSteps) -> None:
+        self.view = model if isinstance(model, BufferSteps) else None
+        net: Any = (model if self.view is None else self.view.model).net
+        n_symbols = model.n_symbols
         self.arithmetic, self.kind, self.cell, self.size = Arithmetic.of(net.bias.dtype), net.kind, model.cell_size, 0
-        self.height_limit = self.arithmetic.whole  # the stack adds up its length in floats
+        self.height_limit = self.arithmetic.whole  # the stack adds up its length in floats, and queues do
+        self.acts, seen_symbols = (2, n_symbols) if self.view is None else (4, n_symbols - 1)  # the last is no symbol
         last = Affine.of(array(net.weight), array(net.bias))
         if net.kind == "linear":
-            self.layers = [_for_letter(last, letter, n_symbols) for letter in range(n_symbols)]
+            self.layers = [_for_letter(last, letter, seen_symbols) for letter in range(n_symbols)]
             return
         self.size, self.last = net.hidden, last
         before = Affine.of(array(net.weight_hh), array(net.bias_hh))
         seen = Affine.of(array(net.weight_ih), array(net.bias_ih))
-        self.layers = [Affine.beside([before, _for_letter(seen, letter, n_symbols)]) for letter in range(n_symbols)]
+        self.layers = [Affine.beside([before, _for_letter(seen, letter, seen_symbols)]) for letter in range(n_symbols)]
 
     def answer(self, letter: int, hidden: Box, reading: Box) -> BoxAnswer:
-        """Return the answer of section 2.2."""
+        """Return the answer of section 2.2, and of 2.3 what is written and whether the letter is done with."""
         seen = Box.beside([hidden.columns(0, self.size), reading])
         after, features, layer = hidden, seen, self.layers[letter]
         if self.kind != "linear":
@@ -296,17 +299,23 @@ class NeuralStackBoxes(BoxController):
                 lstm_box(drive, hidden.columns(self.size), self.arithmetic) if lstm else tanh(drive, self.arithmetic)
             )
             features, layer = after.columns(0, self.size), self.last
-        split = 2 + self.cell
+        split = self.acts + self.cell
         drive = layer.rows(slice(0, split)).of_box(features, self.arithmetic)
         instructions = sigmoid(drive, self.arithmetic)
         output = largest(layer.rows(slice(split, None)), features, self.arithmetic)
         operations = set_of(instructions.columns(0, 2), _THRESHOLD)  # pop and push are the bits of an `Operation`
-        gaps = distance_from_0(drive.columns(0, 2))
-        return BoxAnswer(after, (operations,), (instructions.columns(2),), output, gaps)
+        if self.view is not None:
+            queues = set_of(instructions.columns(2, 4), _THRESHOLD)  # done with the letter, and writing, are bits, too
+            done, writes = queues.numbers & 1, queues.numbers >> 1
+            numbers = writes * (1 + output.numbers) + done * (len(self.view.meanings) // 2)
+            output = Decision(numbers, np.where(writes, np.minimum(queues.margins, output.margins), queues.margins))
+        gaps = distance_from_0(drive.columns(0, self.acts))
+        return BoxAnswer(after, (operations,), (instructions.columns(self.acts, split),), output, gaps)
 
 
 def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:
-    reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter]
+    """Return ``layer`` where a symbol is seen, or none if ``letter`` is no number of one."""
+    reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter] * (letter < n_symbols)
     there = Affine.of(reading, layer.bias + symbol)
     return replace(there, bias_sizes=np.abs(symbol) + layer.bias_sizes, terms=layer.terms, lost=layer.lost)
 
@@ -399,15 +408,16 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
 
 
 # networks whose memory is no stack, and the views of them that are exact
-_VIEWED: dict[type[StackModel[Any]], tuple[type[StackView], Callable[[Any], BoxController]]] = {
+_VIEWED: dict[type[StackModel[Any]], tuple[type[StackView | BufferSteps], Callable[[Any], BoxController]]] = {
     BabyNTM: (RingAsTwoStacks, RingBoxes),
     ListRNN: (ListsAsStacks, ListBoxes),
+    BufferedNeuralStack: (BufferSteps, NeuralStackBoxes),
 }
 
 
 def check_network(model: StackModel[Any]) -> None:
     """Check that ``model`` is one network, without noise, with finite weights in one format."""
-    model = model.model if isinstance(model, StackView) else model
+    model = model.model if isinstance(model, StackView | BufferSteps) else model
     if leading := getattr(model, "leading", ()):
         raise StacklensError(f"{model.name} holds {leading[0]} networks; certify one at a time")
     if model.training and getattr(getattr(model, "shape", None), "gating", None) == "gumbel-softmax":
@@ -426,7 +436,7 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
     `check_network`.
     """
     known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
-    if isinstance(model, StackView):
+    if isinstance(model, StackView | BufferSteps):
         known, own = (*_FAMILIES, *_VIEWED), model.model
         exact, family = _VIEWED.get(type(own), (type(model), None))
         if type(model) is not exact:
