@@ -159,10 +159,11 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     driver = Driver(pda)
     words: dict[_Word, None] = {}
     probed: set[tuple[State, Tops]] = set()
-    for beginning in _pair_beginnings(driver):
+    # last the heads that no pair ends at: a pop may have uncovered another symbol there than where the pair was met
+    for beginning, of_pair in sorted(_beginnings(driver), key=lambda one: not one[1]):
         point = driver.walk(driver.start, beginning)
         assert point is not None, "the word was found on a run"
-        if rejected or driver.live(point):
+        if of_pair and (rejected or driver.live(point)):
             words[(*beginning, *driver.ending(point))] = None
         head = point.state, driver.tops(point)
         if rejected and head not in probed:
@@ -171,9 +172,11 @@ def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> l
     return sorted(words, key=len)
 
 
-def _pair_beginnings(driver: Driver) -> Iterator[_Word]:
-    """Yield the empty word, and a shortest word to the end of every pair of transitions (and of every first one)."""
-    yield ()
+def _beginnings(driver: Driver) -> Iterator[tuple[_Word, bool]]:
+    """Yield the empty word, and a shortest word to the end of every pair of transitions (and of every first one), with
+    True; and a shortest one to every head, with False.
+    """
+    yield (), True
     pda = driver.pda
     if pda.n_stacks > 1:
         yield from _met_pairs(driver)
@@ -185,28 +188,32 @@ def _pair_beginnings(driver: Driver) -> Iterator[_Word]:
 
     def moves(
         control: _PairControl, top: Symbol | None
-    ) -> Iterator[PushdownStep[_PairControl, Symbol] | Event[tuple[object, Key]]]:
+    ) -> Iterator[PushdownStep[_PairControl, Symbol] | Event[tuple[object, Key | Symbol | None]]]:
+        yield Event(None, (control.state, top))
         for key, step in steps.get((control.state, top or pda.bottom), ()):
             yield PushdownStep(key[1], _PairControl(step.target, key), cells_after(step.operations[0], top))
             yield Event(key[1], (control.last, key))
 
     runs = shortest_runs(_PairControl(pda.initial, None), moves, _LIMIT)
-    for pair, length in runs.lengths.items():
+    for met, length in runs.lengths.items():
         if length <= _LONGEST:
-            yield runs.word(pair)
+            yield runs.word(met), isinstance(met[1], tuple)
 
 
-def _met_pairs(driver: Driver) -> Iterator[_Word]:
-    """Yield the words to the pairs that a search over configurations meets, nearest first."""
+def _met_pairs(driver: Driver) -> Iterator[tuple[_Word, bool]]:
+    """Yield the words to the pairs and heads that a search over configurations meets, nearest first."""
     seen: set[tuple[Key | None, Key]] = set()
     queue: list[tuple[Point, Key | None, _Word]] = [(driver.start, None, ())]
-    known: set[tuple[Point, Key]] = set()
+    known, heads = set[tuple[Point, Key]](), set[tuple[State, Tops]]()
     for here, last, word in queue:  # the list grows while it is walked
+        if (head := (here.state, driver.tops(here))) not in heads:
+            heads.add(head)
+            yield word, False
         for letter, key, after in driver.options(here):
             longer = (*word, letter)
             if (last, key) not in seen:
                 seen.add((last, key))
-                yield longer
+                yield longer, True
             if len(queue) < _CONFIGURATIONS and (after, key) not in known:
                 known.add((after, key))
                 queue.append((after, key, longer))

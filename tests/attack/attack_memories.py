@@ -14,6 +14,7 @@ from tests.attack.campaign import Attack
 from torch import Tensor
 
 from stacklens.extract.answers import automaton_answers
+from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.models.inference import written_on
@@ -177,6 +178,8 @@ def _in_whole_steps(shape: BufferedConfig, rng: Random) -> BufferedNeuralStack:
         parameter.copy_(torch.tensor(values, dtype=parameter.dtype).reshape(parameter.shape))
     own = [rng.choice((-5.0, 5.0)) for _ in range(len(net.net.bias))]
     net.net.bias.add_(torch.tensor(own, dtype=net.net.bias.dtype))
+    if rng.random() < 0.5:  # it reads a letter and writes a symbol in every step
+        net.net.weight[2:4], net.net.bias[2:4] = 0.0, 12.0
     return net
 
 
@@ -213,6 +216,15 @@ def _buffers(seed: int) -> Counter[str]:
     wrong = [w for w, run, said in zip(words, runs, ours, strict=True) if run.sure and said[: len(w)] != run.answers]
     if result.status == 0:
         assert not [word for word in wrong if len(word) <= 5], f"status 0, seed {seed}, and wrong on {wrong[:3]}"
+    if isinstance(result.certificate.certificate, Certified):
+        tried["certificates"] += 1
+        tried[f"certificates: {net.skipped} late, {len(result.automaton.states)} states"] += 1
+        blocks = [rng.choices(net.alphabet, k=rng.randint(1, 6)) for _ in range(20)]
+        long = [tuple(rng.choices(net.alphabet, k=120)) for _ in range(10)] + [tuple(some * 25) for some in blocks]
+        for word, said in zip(
+            [*words, *long], automaton_answers(result.automaton, net, [*words, *long]).tolist(), strict=True
+        ):
+            assert said[: len(word)] == _Buffered(net, word).answers, f"certified, seed {seed}, and other on {word}"
     for check in result.checks:
         if check.other == "rounded network" and check.counterexample is not None:
             run = _Buffered(net, tuple(check.counterexample))

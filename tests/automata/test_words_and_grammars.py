@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests.attack.awkward_automata import Run
 from tests.automata.brute_force import accepted, derived, words
@@ -21,7 +21,7 @@ from stacklens.automata.coverage import pumps, stack_height_words, transition_pa
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.formats import write_automaton
 from stacklens.automata.grammar import Grammar, Nonterminal, grammar_text, parse_grammar
-from stacklens.automata.pda import NONE, POP, Configuration, Key, PushdownAutomaton, Transition, push
+from stacklens.automata.pda import NONE, POP, Configuration, Key, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.rewriting import accepting_by_state, drop_end_marker
 from stacklens.automata.small_grammar import readable_grammar, small_grammar
 from stacklens.core.errors import AutomatonError, StacklensError
@@ -288,6 +288,16 @@ def keys(pda: PushdownAutomaton, word: Sequence[str]) -> list[Key]:
     return [(here.state, letter, here.tops(pda.bottom)) for here, letter in zip(run, word, strict=False)]
 
 
+STEPS = {
+    ("q", "a", "⊥"): ("q", push("A")),
+    ("q", "a", "A"): ("q", push("A")),
+    ("q", "c", "A"): ("r", StackOp(pop=True, push="B")),
+    ("r", "d", "B"): ("end", POP),  # onto ⊥ or A, with the same two transitions
+}
+UNCOVERED = {(state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in STEPS.items()}
+
+
+@example(PushdownAutomaton(("q", "r", "end"), tuple("acd"), ("A", "B"), UNCOVERED, "q"))
 @settings(max_examples=40)
 @given(pushdown_automata())
 def test_every_input_of_every_head_is_tried_even_if_it_is_rejected(pda: PushdownAutomaton) -> None:
