@@ -391,26 +391,36 @@ def _on_single_steps(model: StackModel[Any], automaton: PushdownAutomaton) -> tu
     over before it is answered: what is written is the answer, but for a first symbol that is never seen. Instead of it
     the answer has what is written in the step behind the word, which there is time for.
     """
-    view, marker = BufferSteps(model), automaton.end_marker
-    numbers = {meaning: number for number, meaning in enumerate(view.meanings)}
-    late, in_time = model.skipped > 0, marker is None or (model.extra_steps and not model.reads_on)
-    fits = automaton.real_time and (marker is not None) == late and in_time
-    again = {step.target for step in automaton.transitions.values()}
+    view, marker, late = BufferSteps(model), automaton.end_marker, model.skipped > 0
+    numbers = {meaning: str(number) for number, meaning in enumerate(view.meanings)}
+    start = fresh(automaton.initial, automaton.states) if late else automaton.initial
+    end = fresh("end", (*automaton.states, start))
+    fits = (
+        automaton.real_time
+        and (marker is not None) == late
+        and not (late and (model.reads_on or not model.extra_steps))
+    )
     steps = dict[Key, Transition]()
     for (state, symbol, tops), step in automaton.transitions.items():
-        seen = Seen(step.output if isinstance(step.output, str) else None, True)
-        first = late and state == automaton.initial and state not in again
-        if first and symbol == marker:  # the empty word has no answer
+        seen = Seen(step.output, True) if isinstance(step.output, str) else None
+        said = replace(step, output=None if seen is None else numbers[seen])
+        if symbol == marker:
+            steps[state, view.nothing_left, tops] = replace(said, target=end)
             continue
-        if first:
-            number = int(network_answers(Rounded(view), [(symbol,)])[0, 0])  # what it writes the automaton does not say
-            seen, fits = view.meanings[number], fits and step.output is None
-        fits = fits and seen.done and (seen.written is not None)
-        letter = view.nothing_left if symbol == marker else symbol
-        steps[state, letter, tops] = replace(step, output=str(numbers[seen]))
-    if not fits:
+        steps[state, symbol, tops] = said
+        if late and (state, tops) == (automaton.initial, (automaton.bottom,)):
+            # what is written and never seen is not in the automaton: the network says it
+            number = int(network_answers(Rounded(view), [(symbol,)])[0, 0])
+            steps[start, symbol, tops] = replace(step, output=str(number))
+            fits = fits and seen is None and view.meanings[number].done and view.meanings[number].written is not None
+    states = tuple(dict.fromkeys((*automaton.states, start, end)))
+    pda = replace(
+        automaton, states=states, input_alphabet=view.alphabet, transitions=steps, initial=start, end_marker=None
+    )
+    heads = reachable_heads(pda)
+    if not fits or any(step.output is None for key, step in steps.items() if (key[0], key[2]) in heads):
         raise StacklensError("boxes follow buffered networks that read a letter and write a symbol in every step")
-    return view, replace(automaton, input_alphabet=view.alphabet, end_marker=None, transitions=steps)
+    return view, replace(pda, transitions={key: step for key, step in steps.items() if (key[0], key[2]) in heads})
 
 
 def _seen(model: StackModel[Any], domain: FiniteAutomaton | None) -> FiniteAutomaton | None:
@@ -421,10 +431,13 @@ def _seen(model: StackModel[Any], domain: FiniteAutomaton | None) -> FiniteAutom
         return domain
     known, nothing_left = model.alphabet[:-1], model.alphabet[-1]
     words = domain or FiniteAutomaton(("0",), known, {("0", letter): "0" for letter in known}, "0", frozenset({"0"}))
-    behind = fresh("behind", words.states)
-    last = {(state, nothing_left): behind for state in words.accepting} if model.skipped else {}
-    states, steps = (*words.states, behind), {**words.transitions, **last}
-    return FiniteAutomaton(states, model.alphabet, steps, words.initial, words.accepting | {behind})
+    begin, behind = (fresh(name, words.states) for name in ("begin", "behind"))
+    steps = {**words.transitions}
+    steps |= {(begin, letter): steps[words.initial, letter] for letter in known if (words.initial, letter) in steps}
+    if model.skipped:  # there is no step behind the empty word
+        steps |= {(state, nothing_left): behind for state in words.accepting}
+    states = (*words.states, begin, behind)
+    return FiniteAutomaton(states, model.alphabet, steps, begin, frozenset(states))
 
 
 # ---- The words of a task, as a domain without a stack ----
