@@ -278,7 +278,7 @@ class Mending(NamedTuple):
 def mending(report: Mapping[str, Any], file: str | None = None) -> Mending | None:
     """Return what can be done for the network of a report, called ``file``; None where nothing can, or needs to be."""
     network, found = report["network"], report["certificate"]
-    proved, trained = found["verdict"] == "certified", OPTIONS.get(network["kind"])
+    proved, trained = found["verdict"] == "certified", OPTIONS.get(network["kind"].removeprefix("buffered-"))
     if trained is None or wording.is_boxed(report) or found.get("itself"):
         return None
     if proved and found.get("gap", 0) != 0:  # None where it is infinite

@@ -556,10 +556,9 @@ def train_further(
         moved = moved.view(-1, *ones, size, moved.shape[-1]) * moving[..., None, None]
         made = net.run(batch.symbols, net.initial_state(size), moved)
         # the task's own loss, and a price for what is neither 0 nor 1 and for what is never forgotten
-        loss = batch_losses(net, batch, made) + unsure * loop.remembering(net)
-        if not net.extra_steps:
-            price = unsure.unsqueeze(-1) * share * (loop.blur(net, made) + loop.residue(net, made))
-            loss = loss + (price * batch.weights).sum((0, -1))
+        price = unsure.unsqueeze(-1) * share * (loop.blur(net, made) + loop.residue(net, made))  # (S, N, B)
+        counted = batch.weights.repeat_interleave(1 + net.extra_steps, 0)  # steps behind a word count as its symbols do
+        loss = batch_losses(net, batch, made) + unsure * loop.remembering(net) + (price * counted).sum((0, -1))
         optimizer.zero_grad()
         loss.sum().backward()  # type: ignore[no-untyped-call]
         (loop.clip_gradients if many else torch.nn.utils.clip_grad_norm_)(net.parameters(), 1.0)

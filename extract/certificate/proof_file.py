@@ -33,6 +33,7 @@ from ...core.imports import above
 from ...models.base import StackModel
 from ...models.checkpoint import checkpoint_for, save_model
 from ...models.plain_data import card_of
+from ...models.views import BufferSteps
 from ..result import Extraction
 from .abstraction import Place
 from .certify import LAYOUTS, Proof, prove, task_domain
@@ -92,8 +93,9 @@ def _certificate(result: Extraction) -> tuple[Proof | None, str]:
     found = result.certificate
     if not isinstance(found.certificate, Certified):
         return None, "there is no certificate for every length"
-    if result.view is not None:
-        return None, f"the checker knows stacks, and this network is followed with {result.view.name}"
+    view = result.view.name if result.view is not None else None if result.model.real_time else BufferSteps.title
+    if view is not None:
+        return None, f"the checker knows stacks, and this network is followed with {view}"
     domain = None if found.words == "all" else task_domain(result.language)
     # the checker knows no grids, and one box for all that lies on a stack that is not followed
     layouts = [layout for layout in LAYOUTS if layout.hidden is None and not layout.others]

@@ -69,8 +69,6 @@ def make_trainer(
         raise StacklensError(
             f"{model} learns words, and {task.name} is an endless stream; train a stack-rnn, list-rnn or scrn on it"
         )
-    if robust and buffered:
-        raise StacklensError("a buffered network is not trained noise-robust: it has no certificate; leave one out")
     if "gating" in shape:
         shape["gating"] = _GATINGS.get(shape["gating"], shape["gating"])
     model = f"buffered-{model}" if buffered else model

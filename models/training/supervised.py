@@ -170,10 +170,12 @@ class Fitting(Trainer):
         kept = recipe.forgetting * remembering(self.net) if recipe.forgetting else 0.0
         if not (share and recipe.noise):
             return batch_losses(self.net, batch) + kept
-        steps, words = batch.symbols.shape
-        noise = draw_noise(self.net, steps, words, share * recipe.noise, recipe.reading_noise, self._disturbances)
+        many, (steps, words) = 1 + self.net.extra_steps, batch.symbols.shape
+        noise = draw_noise(
+            self.net, many * steps, words, share * recipe.noise, recipe.reading_noise, self._disturbances
+        )
         made = self.net.run(batch.symbols, self.net.initial_state(words), noise)
-        unsure = (blur(self.net, made) * batch.weights.unsqueeze(1)).sum((0, -1))
+        unsure = (blur(self.net, made) * batch.weights.repeat_interleave(many, 0).unsqueeze(1)).sum((0, -1))
         return batch_losses(self.net, batch, made) + share * recipe.sharpness * unsure + kept
 
     def learning_rate(self) -> float:

@@ -137,7 +137,7 @@ def _moved(tape: list[float], head: int, operation: int | None, value: float) ->
     return head + {1: -1, 2: 1}.get(operation or 0, 0)
 
 
-class _Buffered:
+class Buffered:
     """A rounded buffered network on one word: a queue and a stack that are lists, and all that it writes."""
 
     def __init__(self, net: BufferedNeuralStack, word: tuple[str, ...]) -> None:
@@ -200,7 +200,7 @@ def _buffers(seed: int) -> Counter[str]:
     net = _drawn(BufferedNeuralStack(shape), rng) if rng.random() < 0.4 else _in_whole_steps(shape, rng)
     words = [word for n in range(6) for word in product(net.alphabet, repeat=n)]
     words += [tuple(rng.choices(net.alphabet, k=rng.randint(8, 30))) for _ in range(20)]
-    runs = [_Buffered(net, word) for word in words]
+    runs = [Buffered(net, word) for word in words]
     written, seen = written_on(Rounded(net), words).tolist(), letters_seen(BufferSteps(net), words)
     for word, run, said, letters in zip(words, runs, written, seen, strict=True):
         if run.sure:
@@ -224,10 +224,10 @@ def _buffers(seed: int) -> Counter[str]:
         for word, said in zip(
             [*words, *long], automaton_answers(result.automaton, net, [*words, *long]).tolist(), strict=True
         ):
-            assert said[: len(word)] == _Buffered(net, word).answers, f"certified, seed {seed}, and other on {word}"
+            assert said[: len(word)] == Buffered(net, word).answers, f"certified, seed {seed}, and other on {word}"
     for check in result.checks:
         if check.other == "rounded network" and check.counterexample is not None:
-            run = _Buffered(net, tuple(check.counterexample))
+            run = Buffered(net, tuple(check.counterexample))
             mine = automaton_answers(result.automaton, net, [check.counterexample]).tolist()[0]
             assert not run.sure or mine != run.answers, f"no counterexample, seed {seed}: {check}"
             tried["counterexamples"] += 1

@@ -294,7 +294,9 @@ STEPS = {
     ("q", "c", "A"): ("r", StackOp(pop=True, push="B")),
     ("r", "d", "B"): ("end", POP),  # onto ⊥ or A, with the same two transitions
 }
-UNCOVERED = {(state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in STEPS.items()}
+UNCOVERED: dict[Key, Transition] = {
+    (state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in STEPS.items()
+}
 
 
 @example(PushdownAutomaton(("q", "r", "end"), tuple("acd"), ("A", "B"), UNCOVERED, "q"))

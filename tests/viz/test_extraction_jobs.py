@@ -301,7 +301,6 @@ def test_a_repair_tells_its_rounds_while_it_runs(monkeypatch: pytest.MonkeyPatch
     [
         *((DRIFTING, wrong, "seconds is .*; expected a whole number from 1 to 600") for wrong in (0, 601, 1.5, "60")),
         (NAME, 60, "a predictor's or transducer's task, and the language palindrome was given"),
-        ("buffered-neural-stack-reversal", 60, "no certificate for a buffered-neural-stack network"),
         ("result-0", 60, "no result result-0 here"),
         ("none", 60, "unknown network 'none'"),
     ],

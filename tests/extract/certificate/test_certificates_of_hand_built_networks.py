@@ -4,12 +4,14 @@ import math
 from collections import Counter
 from dataclasses import replace
 from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from tests.attack.attack_certificates import alterations
+from tests.attack.attack_memories import Buffered
 from tests.attack.built_networks import (
     alternating,
     brackets_on_a_ring,
@@ -33,10 +35,13 @@ from stacklens.extract.certificate.abstraction import BoxHead, BoxMove, Control,
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify, prove, reached
 from stacklens.extract.certificate.claim import Certified, NotCertified
+from stacklens.extract.config import ExtractionConfig
+from stacklens.extract.extraction import extract
+from stacklens.extract.repair import harden
 from stacklens.extract.report import load_result
 from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
-from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
+from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack, NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Operation
@@ -333,3 +338,29 @@ def test_what_a_network_keeps_apart_for_ever_is_kept_apart_by_a_grid() -> None:
         output_bias=1.0,
     )
     assert check_that_it_always_pushes(model, ("a", "b")).system.layout.hidden is not None
+
+
+QUICK = ExtractionConfig(max_length=6, long_words=40, long_lengths=(6, 14), height=3, climbs=1, walks=4, cycles=2)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_buffered_networks_are_certified_if_they_read_and_write_in_every_step(late: bool, tmp_path: Path) -> None:
+    """One that answers a letter with itself: at once, or in the next step, when it is the top of the stack."""
+    shape = BufferedConfig(("a", "b"), cell_size=2, extra_steps=int(late), dequeue_first=late)
+    weights = torch.zeros(8, 4)  # of what is seen, two letters and two numbers of the top
+    weights[[4, 5], [0, 1]], weights[[6, 7], [2, 3] if late else [0, 1]] = 12.0, 10.0
+    bias = [9.0, 9.0, 9.0, 9.0, -6.0, -6.0, 1.0, 0.0]  # pop, push, read, write, what is pushed, outputs
+    net = filled(BufferedNeuralStack(shape), weight=weights, bias=bias)
+    result, words = extract(net, None, QUICK), [tuple("abba" * n + "b" * n) for n in (0, 1, 7, 40)]
+    made: Any
+    for made in (result, extract(harden(result).model, None, QUICK)):
+        found = made.certificate.certificate
+        assert isinstance(found, Certified)
+        assert found.itself == (made is not result)
+        assert found.cuts == 0
+        for word in words:  # beside a queue and a stack that are lists
+            assert Buffered(made.model, word).answers == [*map("ab".index, word)]
+            assert made.automaton.written(word) == [*word]
+    refused(r"followed with its queues, step by step", result.save_proof, tmp_path / "p.json")
+    filled(net, weight=weights, bias=[*bias[:3], -9.0, *bias[4:]])  # it writes nothing
+    assert "write a symbol in every step" in str(extract(net, None, QUICK).certificate)
