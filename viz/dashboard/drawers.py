@@ -21,7 +21,7 @@ from ...core.errors import StacklensError
 from ...extract.certificate.certify import Proof, proof_of
 from ...extract.claims import SIGNS, check_table, claims_of
 from ...extract.evaluation.automaton_runs import coverage_table as transitions_taken
-from ...extract.evaluation.automaton_runs import run_table, visit_table
+from ...extract.evaluation.automaton_runs import covered, run_table, visit_table
 from ...extract.verification.divergence import Drift
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD
@@ -257,10 +257,15 @@ def _checks_drawer(asked: Asked) -> list[Any]:
     if found.automaton is None:
         return parts
     taken = transitions_taken(found.automaton)
+    singles, pairs = covered(found.automaton)
+    how_many = (
+        f"{singles:,} of {len(found.automaton.transitions):,} transitions are taken by words that the checks are made "
+        f"on, and {pairs:,} pairs of two in a row."
+    )
     return [
         *parts,
         html.H3("transitions"),
-        html.P(panels.coverage_sentence(found.automaton)),
+        html.P(how_many),
         _panel_table("coverage", asked, taken, "shortest word", [_opens(word) for word in taken["shortest word"]]),
     ]
 

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,13 +24,13 @@ import plotly.graph_objects as go
 from ...automata.formats.dot import render, to_dot, transition_table
 from ...automata.formats.json import to_json
 from ...automata.formats.textbook import to_jflap
-from ...automata.pda import PushdownAutomaton, State, Symbol, Word
+from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.certificate.certify import proof_of
-from ...extract.claims import SIGNS, check_table, claim_table, claims_of, headline, verdict_of
-from ...extract.evaluation.automaton_runs import coverage_table, covered, run_table, visit_table, visiting_words
+from ...extract.claims import SIGNS, check_table, claim_table, claims_of, headline
+from ...extract.evaluation.automaton_runs import coverage_table, run_table, visit_table, visiting_words
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence, merged_claim, nothing_found
@@ -358,13 +358,7 @@ def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
     return json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False)
 
 
-# ---- The verdict as chips, and every claim under the chips that it is evidence of, with links to what shows it ----
-
-
-def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what a report's automaton is right about: names, marks, and "by" what."""
-    found = verdict_of(report).items()
-    return [{"name": name, "sign": SIGNS[verdict], "verdict": verdict, "by": by} for name, (verdict, by) in found]
+# ---- Every claim under the chips of the verdict that it is evidence of, with links to what shows it ----
 
 
 def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str, Any]]:
@@ -448,23 +442,19 @@ def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
             files += [] if name in network_names() else [name]
     for name in (*files, *network_names()):
         group = "your own" if name in files else PAPERS.get(checkpoint_of(name).model.name, _OTHERS)
-        groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _network_line(name)})
+        # in one line what it does, how large it is, and what was read out of it
+        found = known(name)
+        says = "Nothing has been read out of it yet."
+        if found is not None:
+            says = as_sentence(headline(found.report, brief=True))
+        if has_network(name):
+            model, task = checkpoint_of(name).model, checkpoint_of(name).task.get("language")
+            line = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units. {says}"
+        else:
+            line = f"only an automaton, its network is not here. {says}"
+        groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": line})
     order = ["your own", *dict.fromkeys(PAPERS.values()), _OTHERS]
     return [{"group": group, "networks": groups[group]} for group in order if group in groups]
-
-
-def _network_line(name: str) -> str:
-    """Return a network in one line: what it does, how large it is, and what was read out of it."""
-    if not has_network(name):
-        found = known(name)
-        assert found is not None
-        return f"only an automaton, its network is not here. {as_sentence(headline(found.report, brief=True))}"
-    checkpoint = checkpoint_of(name)
-    model, task = checkpoint.model, checkpoint.task.get("language")
-    what = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units"
-    found = known(name)
-    says = "Nothing has been read out of it yet." if found is None else as_sentence(headline(found.report, brief=True))
-    return f"{what}. {says}"
 
 
 # ---- Claims, accuracy by size, and many words judged at once ----
@@ -482,15 +472,6 @@ def known_specification(name: str) -> Specification | None:
     """
     settings = settings_known(name)
     return fitting_specification(checkpoint_of(name), None if settings is None else settings.language)
-
-
-def coverage_sentence(pda: PushdownAutomaton) -> str:
-    """Return how many of the transitions, and of two in a row, the covering words take."""
-    singles, pairs = covered(pda)
-    return (
-        f"{singles:,} of {len(pda.transitions):,} transitions are taken by words that the checks are made on, "
-        f"and {pairs:,} pairs of two in a row."
-    )
 
 
 def accuracy(name: str, theme: str = "light") -> go.Figure:
@@ -520,7 +501,16 @@ def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd
     A row a word, the step at which its runs part, or its last, and how many agree, in a sentence.
     """
     model = checkpoint_of(name).model
-    words = _list_of(text, model.alphabet)
+    if (lines := text.count("\n")) >= 2 * MOST_WORDS:
+        raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
+    words = parse_words(text, model.alphabet)
+    symbols, longest = sum(map(len, words)), max(map(len, words), default=0)
+    if len(words) > MOST_WORDS:
+        raise StacklensError(f"these are {len(words):,} words; expected at most {MOST_WORDS:,} at once")
+    if longest > LONGEST:
+        raise StacklensError(f"the longest word has {longest:,} symbols; expected at most {LONGEST:,} here")
+    if symbols > MOST_SYMBOLS:
+        raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
     found = known(name)
     automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
     judged = judge_words(model, words, automaton, known_specification(name), stacks)
@@ -531,21 +521,6 @@ def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd
     agree = f"not all agree on {len(different):,} of them" if different else "all agree"
     summary = f"{'✗' if different else '✓'} {count(len(judged), 'word')}: {agree}.{missing}" if judged else ""
     return word_table(shown), steps, summary
-
-
-def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
-    """Return the words of ``text``."""
-    if (lines := text.count("\n")) >= 2 * MOST_WORDS:
-        raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
-    words = parse_words(text, alphabet)
-    symbols, longest = sum(map(len, words)), max(map(len, words), default=0)
-    if len(words) > MOST_WORDS:
-        raise StacklensError(f"these are {len(words):,} words; expected at most {MOST_WORDS:,} at once")
-    if longest > LONGEST:
-        raise StacklensError(f"the longest word has {longest:,} symbols; expected at most {LONGEST:,} here")
-    if symbols > MOST_SYMBOLS:
-        raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
-    return words
 
 
 def words_to_try(name: str, seed: int) -> str:
