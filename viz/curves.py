@@ -142,12 +142,7 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
         figure.add_trace(line, row=1, col=1)
     figure.update_yaxes(**SHARES, tickvals=[0, 0.5, 1], row=1, col=1)
 
-    # the second: a mark for each network in the row of its automaton, one trace a status
-    for trace in _automaton_marks(sweep, x):
-        figure.add_trace(trace, row=2, col=1)
-    names = _automaton_names(sweep)
-    figure.update_yaxes(tickvals=list(names), ticktext=list(names.values()), row=2, col=1)
-    figure.update_yaxes(range=[-0.6, max(names) + 0.6], row=2, col=1)
+    _draw_automata(figure, sweep, x)
 
     # the third: lengths, with every length above the longest
     found = {who: [row.agrees(who) for row in rows] for who in ("network", "rounded network")}
@@ -220,19 +215,8 @@ def _party_line(
     return go.Scatter(x=x, y=y, name=who, legendgroup=who, **marked)
 
 
-def _automaton_names(sweep: Sweep) -> dict[int, str]:
-    """Return what the rows of the panel of automata are called: 0 for none, then the classes."""
-    names = {0: "none"}
-    for row, number in zip(sweep.rows, sweep.classes, strict=True):
-        if number is not None:
-            states = (row.sizes or {}).get("states")
-            names.setdefault(number, f"{number} ({states} states)" if states != 1 else f"{number} (1 state)")
-            names[number] = f"{number} = {row.language}" if row.proof == "equal" else names[number]
-    return names
-
-
-def _automaton_marks(sweep: Sweep, x: list[Any]) -> list[go.Scatter]:
-    traces = []
+def _draw_automata(figure: go.Figure, sweep: Sweep, x: list[Any]) -> None:
+    """Draw the second panel: a mark for each network in the row of its automaton, one trace a status."""
     for status in sorted({row.status for row in sweep.rows}):
         some = [place for place, row in enumerate(sweep.rows) if row.status == status]
         rows, numbers = [sweep.rows[place] for place in some], [sweep.classes[place] or 0 for place in some]
@@ -247,8 +231,15 @@ def _automaton_marks(sweep: Sweep, x: list[Any]) -> list[go.Scatter]:
             text=[f"{escaped(row.network)}<br>{escaped(row.headline or row.reason or '')}" for row in rows],
             hovertemplate="%{text}<extra>" + f"status {status}" + "</extra>",
         )
-        traces.append(marks)
-    return traces
+        figure.add_trace(marks, row=2, col=1)
+    names = {0: "none"}  # of the rows of the panel: 0 for none, then the classes
+    for row, number in zip(sweep.rows, sweep.classes, strict=True):
+        if number is not None:
+            states = (row.sizes or {}).get("states")
+            names.setdefault(number, f"{number} ({states} states)" if states != 1 else f"{number} (1 state)")
+            names[number] = f"{number} = {row.language}" if row.proof == "equal" else names[number]
+    figure.update_yaxes(tickvals=list(names), ticktext=list(names.values()), row=2, col=1)
+    figure.update_yaxes(range=[-0.6, max(names) + 0.6], row=2, col=1)
 
 
 # ---- Probing: interchange accuracy, ablations, linear probes, drift, saliency, and states as regions ----

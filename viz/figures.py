@@ -227,27 +227,26 @@ def paper_figure(
     ``seen`` is its trace, with stacks=True. How high the stacks of ``truth`` are, the automaton of what it was trained
     on, stands below; the stacks of ``automaton``, what was read out of it, under the soft one, cell by cell.
     """
-    letters = letters_of(seen, word)
-    panels = _paper_panels(model, seen, word) if letters else []
-    if automaton is not None and letters:
-        lengths, states = model.action_kind in ("signed", "strengths"), _states_beside(automaton, seen, word)
-        panels += _discrete_panels(automaton, seen.words[word], lengths, states)
-    if letters and (heights := reference_heights(truth, seen.words[word])) is not None:
-        panels.append(height_track(heights[: len(letters)]))
-    return figure_of(title_of(model, seen, word), panels, letters)
-
-
-def _paper_panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
+    letters, title = letters_of(seen, word), title_of(model, seen, word)
+    if not letters:
+        return figure_of(title, [], letters)
+    lengths = model.action_kind in ("signed", "strengths")
     if model.n_stacks == 0:
-        return [array_panel("hidden", model, seen, word)] if seen.hidden.shape[-1] else []
-    parts = ("actions", "reading" if model.action_kind == "signed" else "pushed")
-    action, other = (array_panel(part, model, seen, word) for part in parts)
-    if model.action_kind in ("signed", "strengths"):
-        return [segment_panel(model, seen, word), action, other]
-    if model.n_stacks == 1:
-        return [action, *stack_panels(seen, word), other]
-    cells = [] if model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
-    return [operation_panel(model, seen, word), *cells]
+        panels = [array_panel("hidden", model, seen, word)] if seen.hidden.shape[-1] else []
+    elif lengths:
+        parts = ("actions", "reading" if model.action_kind == "signed" else "pushed")
+        panels = [segment_panel(model, seen, word), *(array_panel(part, model, seen, word) for part in parts)]
+    elif model.n_stacks == 1:
+        action, pushed = (array_panel(part, model, seen, word) for part in ("actions", "pushed"))
+        panels = [action, *stack_panels(seen, word), pushed]
+    else:
+        cells = [] if model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
+        panels = [operation_panel(model, seen, word), *cells]
+    if automaton is not None:
+        panels += _discrete_panels(automaton, seen.words[word], lengths, _states_beside(automaton, seen, word))
+    if (heights := reference_heights(truth, seen.words[word])) is not None:
+        panels.append(height_track(heights[: len(letters)]))
+    return figure_of(title, panels, letters)
 
 
 # ---- The other figures: of each its panels, or why there is nothing to draw ----

@@ -237,28 +237,24 @@ def pieces(pops: np.ndarray, pushes: np.ndarray, edits: Sequence[Edit] = ()) -> 
                 there.append(Piece(above.pushed, step, step, above.bottom, height))
         if push > 0:
             there.append(Piece(step, step, step, height, height + float(push)))
-        left, due = there, [edit for edit in edits if int(edit.at[0]) == step + 1]
-        there = _edited(there, due, step, len(pops))
+        left = there
+        for edit in edits:
+            if int(edit.at[0]) != step + 1:
+                continue
+            high = there[-1].top if there else 0.0
+            if edit.part == "height":
+                there = _pieces_between(there, 0.0, max(0.0, high - float(edit.value[0])), step)
+            elif edit.part == "cells":
+                high = max(0.0, high - int(edit.place[0]))
+                low, put = max(0.0, high - 1), list[Piece]()
+                ends = (low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])).tolist()
+                for number, (bottom, top) in enumerate(pairwise(ends)):
+                    if min(top, high) > bottom:
+                        put.append(Piece(len(pops) + number, step, step, bottom, min(top, high)))
+                there = [*_pieces_between(there, 0.0, low, step), *put, *_pieces_between(there, high, np.inf, step)]
         if left is not there:
             ended += [replace(piece, last=step - 1) for piece in left if piece.first < step and piece not in there]
     return [*ended, *(replace(piece, last=len(pops) - 1) for piece in there)]
-
-
-def _edited(there: list[Piece], edits: Sequence[Edit], step: int, steps: int) -> list[Piece]:
-    """Return the pieces, the lowest first, as ``edits`` leave them after ``step``, one of so many."""
-    for edit in edits:
-        high = there[-1].top if there else 0.0
-        if edit.part == "height":
-            there = _pieces_between(there, 0.0, max(0.0, high - float(edit.value[0])), step)
-        elif edit.part == "cells":
-            high = max(0.0, high - int(edit.place[0]))
-            low, put = max(0.0, high - 1), list[Piece]()
-            ends = (low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])).tolist()
-            for number, (bottom, top) in enumerate(pairwise(ends)):
-                if min(top, high) > bottom:
-                    put.append(Piece(steps + number, step, step, bottom, min(top, high)))
-            there = [*_pieces_between(there, 0.0, low, step), *put, *_pieces_between(there, high, np.inf, step)]
-    return there
 
 
 def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
@@ -290,40 +286,38 @@ def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]
 def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
     """Return the pieces as boxes: from step to step, from height to height, coloured by the symbol read at the push."""
     letters, found = letters_of(seen, word), pieces_of(model, seen, word)
-    colours = category_colours(seen.letters)
-    bars = [
-        _bars(letter, colours[letter], mine, seen, word, len(letters) <= _NAMED)
-        for letter in seen.letters
-        if (mine := [piece for piece in found if letters[piece.pushed] == letter])
-    ]
-    if not bars:
-        bars = [go.Scatter(x=[], y=[], showlegend=False)]
-    height = max((piece.top for piece in found), default=1.0)
-    y = {"title": {"text": "height"}, "range": [0, 1.02 * max(1.0, height)]}
-    return Panel("stack after each step, by the symbol read when it was pushed", tuple(bars), y, 240)
-
-
-def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, named: bool) -> Any:
-    return go.Bar(
-        x=[(piece.first + piece.last) / 2 + 1 for piece in found],
-        width=[piece.last - piece.first + 1 for piece in found],
-        base=[piece.bottom for piece in found],
-        y=[piece.length for piece in found],
-        name=escaped(letter),
-        legendgroup=letter,
-        marker={"color": colour, "line": {"width": 1 if named else 0}},
-        text=[escaped(letter) if named and piece.length >= _TALL else "" for piece in found],
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
-        hovertext=[
+    colours, named = category_colours(seen.letters), len(letters) <= _NAMED
+    bars: list[Any] = []
+    for letter in seen.letters:
+        mine = [piece for piece in found if letters[piece.pushed] == letter]
+        if not mine:
+            continue
+        hovers = [
             f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
             f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value "
             + ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
-            for piece in found
-        ],
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
+            for piece in mine
+        ]
+        bar = go.Bar(
+            x=[(piece.first + piece.last) / 2 + 1 for piece in mine],
+            width=[piece.last - piece.first + 1 for piece in mine],
+            base=[piece.bottom for piece in mine],
+            y=[piece.length for piece in mine],
+            name=escaped(letter),
+            legendgroup=letter,
+            marker={"color": colours[letter], "line": {"width": 1 if named else 0}},
+            text=[escaped(letter) if named and piece.length >= _TALL else "" for piece in mine],
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0,
+            hovertext=hovers,
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+        bars.append(bar)
+    height = max((piece.top for piece in found), default=1.0)
+    y = {"title": {"text": "height"}, "range": [0, 1.02 * max(1.0, height)]}
+    traces = tuple(bars) or (go.Scatter(x=[], y=[], showlegend=False),)
+    return Panel("stack after each step, by the symbol read when it was pushed", traces, y, 240)
 
 
 # ---- Who pushed what lies on a stack, in a run that may have been changed ----
@@ -457,7 +451,16 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
     letters, operations = letters_of(seen, word), operation_names(model, seen, word)
     rows = []
     for step, (letter, follows) in enumerate(zip(letters, [*letters[1:], ""][: len(letters)], strict=True)):
-        row = {"current": letter, **_prediction_cells(model, seen.output[word, step], follows)}
+        output = seen.output[word, step]
+        best = model.output_alphabet[int(output.argmax())]
+        row: dict[str, Any] = {"current": letter}
+        if model.task_kind == "transduction":
+            row |= {"output": best, "probability": float(output.max())}
+        else:
+            if model.task_kind == "next set":
+                best = " ".join(one for one, value in zip(model.output_alphabet, output, strict=True) if value > 0.5)
+            given = float(output[model.output_alphabet.index(follows)]) if follows else float("nan")
+            row |= {"next": follows, "prediction": best, "probability": given}
         for stack, operation in enumerate(operations[step]):
             suffix = "" if model.n_stacks == 1 else f" {stack + 1}"
             row[f"action{suffix}"] = operation
@@ -465,17 +468,6 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
                 row[f"top{suffix}"] = vector_text(seen.cells[word, step, stack, : model.depth], 2)
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _prediction_cells(model: StackModel[Any], output: np.ndarray, follows: str) -> dict[str, Any]:
-    """Return the prediction at a step before the symbol ``follows``, which is empty at the end."""
-    best = model.output_alphabet[int(output.argmax())]
-    if model.task_kind == "transduction":
-        return {"output": best, "probability": float(output.max())}
-    if model.task_kind == "next set":
-        best = " ".join(symbol for symbol, value in zip(model.output_alphabet, output, strict=True) if value > 0.5)
-    given = float(output[model.output_alphabet.index(follows)]) if follows else float("nan")
-    return {"next": follows, "prediction": best, "probability": given}
 
 
 def trace_data(model: StackModel[Any], seen: Trace, word: int = 0) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ..languages.catalogue import get_language, get_task, language_names
 from ..models.base import StackModel
 from ..models.checkpoint import ZOO, load_network, zoo_names
 from ..models.rounding import Rounded
-from ..papers.grid import CONVERGED, Grid, GridResults, RowResult, read_grid, statistic
+from ..papers.grid import CONVERGED, Grid, GridResults, read_grid, statistic
 from ..papers.results import FOLDER, Results, declared, read_results, result_path
 from ..papers.runner import EXPERIMENTS
 from ..papers.sun1993_steps import figure_tables, steps_beside
@@ -140,24 +140,22 @@ def claim_figures(results: Results) -> list[go.Figure]:
             for counts in claim.figures.values()
         ):
             names = dict.fromkeys(name for counts in claim.figures.values() for name in counts)
-            figures += [_counts_figure(claim.figures, name, results.paper) for name in names]
+            for name in names:
+                # how many words of each set have each value of the quantity, as bars side by side
+                figure = go.Figure(layout={"barmode": "group"})
+                for number, (words, counts) in enumerate(claim.figures.items()):
+                    colour, shape = CATEGORIES[number % len(CATEGORIES)], ("", "/", ".")[number % 3]
+                    figure.add_bar(
+                        x=[int(value) for value in counts.get(name, {})],
+                        y=list(counts.get(name, {}).values()),
+                        name=words,
+                        marker={"color": colour, "pattern": {"shape": shape}},
+                        hovertemplate=f"{name} %{{x}}<br>%{{y:,}} words<extra>{words}</extra>",
+                    )
+                figure.update_xaxes(title={"text": name})
+                figure.update_yaxes(title={"text": "words"})
+                figures.append(laid_out(figure, f"{results.paper}: {name}", 380, (60, 20, 80, 50)))
     return figures
-
-
-def _counts_figure(figures: Mapping[str, Mapping[str, Mapping[str, int]]], name: str, paper: str) -> go.Figure:
-    """Return how many words of each set have each value of the quantity ``name``, as bars side by side."""
-    figure = go.Figure(layout={"barmode": "group"})
-    for number, (words, counts) in enumerate(figures.items()):
-        figure.add_bar(
-            x=[int(value) for value in counts.get(name, {})],
-            y=list(counts.get(name, {}).values()),
-            name=words,
-            marker={"color": CATEGORIES[number % len(CATEGORIES)], "pattern": {"shape": ("", "/", ".")[number % 3]}},
-            hovertemplate=f"{name} %{{x}}<br>%{{y:,}} words<extra>{words}</extra>",
-        )
-    figure.update_xaxes(title={"text": name})
-    figure.update_yaxes(title={"text": "words"})
-    return laid_out(figure, f"{paper}: {name}", 380, (60, 20, 80, 50))
 
 
 def grid_figures(grid: Grid, results: GridResults) -> list[go.Figure]:
@@ -181,9 +179,18 @@ def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
     figure = go.Figure()
     for number, row in enumerate(grid.rows):
         done = results.row(row.name)
+        networks = [] if done is None else [network.scores for network in done.networks]
         for rounded in (False, True):
-            if done is None or not (points := _points_of_row(done, rounded)):
+            # the score of the row's chosen network at each size
+            points = dict[int, float]()
+            for score in networks[0] if networks else ():
+                match = _OVER_N.fullmatch(score)
+                if match is not None and bool(match[2]) == rounded:
+                    value = statistic("chosen", networks, score)
+                    points |= {} if value is None else {int(match[1]): value}
+            if not points:
                 continue
+            points = dict(sorted(points.items()))
             name, colour = row.name + (", rounded" if rounded else ""), CATEGORIES[number % len(CATEGORIES)]
             figure.add_scatter(
                 x=list(points),
@@ -198,18 +205,6 @@ def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
     figure.update_yaxes(**SHARES)
     title = f"{grid.paper}:<br>strings of size n that are predicted"  # a line of a telephone's width each
     return laid_out(figure, title, 420, (60, 20, 60, 120), "below", "container")
-
-
-def _points_of_row(done: RowResult, rounded: bool) -> dict[int, float]:
-    """Return the score of the chosen network of a row at each size."""
-    networks = [network.scores for network in done.networks]
-    found = dict[int, float]()
-    for score in networks[0] if networks else ():
-        match = _OVER_N.fullmatch(score)
-        value = statistic("chosen", networks, score) if match and bool(match[2]) == rounded else None
-        if match is not None and value is not None:
-            found[int(match[1])] = value
-    return dict(sorted(found.items()))
 
 
 def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
@@ -440,7 +435,10 @@ def numbered_figure(name: str) -> NumberedFigure:
     network, word, pick = given.get("network"), given.get("word"), given.get("pick", "")
     theirs: dict[str, FigurePart] = {}
     if "automaton" in given:
-        theirs["automaton"] = _reference(given["automaton"])
+        named, known = given["automaton"], given["automaton"] in language_names()
+        reference = get_language(named).automaton if known else getattr(get_task(named), "reference", None)
+        assert reference is not None
+        theirs["automaton"] = reference
     if given.get("figure") == "predictions":
         theirs["table"] = coloured_table(frame_of(TextTable("", tuple(given["columns"]), given["rows"])), "as printed")
     elif "rows" in given:
@@ -463,10 +461,3 @@ def numbered_figure(name: str) -> NumberedFigure:
     texts = {part: given[part] for part in ("paper", "number", "title", "says", "differs")}
     opens = None if network is None else (network, word)
     return NumberedFigure(**texts, theirs=theirs, ours=ours, opens=opens, command=given.get("command", ""))
-
-
-def _reference(name: str) -> PushdownAutomaton:
-    """Return the reference automaton of the language or task called ``name``, which has one."""
-    found = get_language(name).automaton if name in language_names() else getattr(get_task(name), "reference", None)
-    assert found is not None
-    return found
