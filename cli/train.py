@@ -76,11 +76,16 @@ _CHOICES: dict[str, tuple[Any, str, int | None]] = {
 }
 
 
-def _shared_options(model: str) -> list[inspect.Parameter]:
-    required = inspect.Parameter.empty
+def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _add_command(model: str) -> None:
+    """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
+    learned = typer.Option(help=f"What to learn: {_MODELS[model][1]}")
     seeds = typer.Option(min=1, max=1_000, help="How many networks to train side by side.")
-    return [
-        _parameter("language", str, typer.Option(help=f"What to learn: {_MODELS[model][1]}"), required),
+    parameters = [
+        _parameter("language", str, learned, inspect.Parameter.empty),
         _parameter("out", Path | None, typer.Option(help="Where to write the best network."), None),
         _parameter("seed", int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the first network."), 0),
         _parameter("seeds", int, seeds, _SEEDS.get(model, 5)),
@@ -88,28 +93,19 @@ def _shared_options(model: str) -> list[inspect.Parameter]:
         _parameter("snapshots", int | None, typer.Option(min=2, max=_MOST_SNAPSHOTS, help=_SNAPSHOTS), None),
         _parameter("quiet", bool, typer.Option("--quiet", help="No progress."), False),
     ]
-
-
-def _own_option(option: str) -> inspect.Parameter:
-    if option == "hints":
-        return _parameter(option, bool, typer.Option(help="Use the recipe's hints (1n0n can do without)."), True)
-    if option == "device":
-        return _parameter(option, str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …"), "cpu")
-    kind, what, most = _CHOICES[option]
-    least = 1 if kind is int else None
-    about = typer.Option(min=least, max=most, help=f"{what}; the recipe's by default.")
-    return _parameter(option, kind | None, about, None)
-
-
-def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
-
-
-def _add_command(model: str) -> None:
-    """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
+    for option in OPTIONS[model]:
+        if option == "hints":
+            about = typer.Option(help="Use the recipe's hints (1n0n can do without).")
+            parameters.append(_parameter(option, bool, about, True))
+        elif option == "device":
+            about = typer.Option(help="Where to train: cpu, cuda, cuda:1, …")
+            parameters.append(_parameter(option, str, about, "cpu"))
+        else:
+            kind, what, most = _CHOICES[option]
+            about = typer.Option(min=1 if kind is int else None, max=most, help=f"{what}; the recipe's by default.")
+            parameters.append(_parameter(option, kind | None, about, None))
     synonyms = [name for name, option in SYNONYMS.items() if option in OPTIONS[model]]
-    hidden = [_parameter(name, bool | None, typer.Option(hidden=True), None) for name in synonyms]
-    parameters = [*_shared_options(model), *map(_own_option, OPTIONS[model]), *hidden]
+    parameters += [_parameter(name, bool | None, typer.Option(hidden=True), None) for name in synonyms]
 
     def command(**given: Any) -> int:
         return _train_command(model, **given)
@@ -150,11 +146,17 @@ def _train_command(
     if seeds * weights > _MOST_WEIGHTS:
         fewer = max(1, _MOST_WEIGHTS // weights)
         raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
-    from ..models.checkpoint import Checkpoint, save_model
+    from ..models.checkpoint import Checkpoint, load_checkpoint, save_model
     from ..models.training.snapshots import Snapshots
 
     trainer = make_trainer(model, language, seed, seeds, options)
-    begun = None if resume is None else _resume(trainer, resume)
+    begun = None
+    if resume is not None:
+        begun = load_checkpoint(resume).training
+        if begun is None:
+            raise StacklensError(f"{resume}: this training is over; there is nothing to resume")
+        with in_file(resume):
+            trainer.restore(begun)
     # a training that is resumed goes on keeping what it kept
     state = None if begun is None else begun.get("snapshots")
     kept = Snapshots.restored(state, snapshots) if state is not None else snapshots and Snapshots(snapshots)
@@ -184,17 +186,6 @@ def _train_command(
         written = kept.save(trainer, folder, shlex.join(["stacklens", *sys.argv[1:]]))
         typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {folder}")
     return _INTERRUPTED if stopped else 0
-
-
-def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
-    from ..models.checkpoint import load_checkpoint
-
-    checkpoint = load_checkpoint(path)
-    if checkpoint.training is None:
-        raise StacklensError(f"{path}: this training is over; there is nothing to resume")
-    with in_file(path):
-        trainer.restore(checkpoint.training)
-    return checkpoint.training
 
 
 def _run_trainer(trainer: Trainer, quiet: bool) -> None:
