@@ -306,12 +306,7 @@ def horizon_figure(found: HorizonCurve) -> go.Figure:
 def saliency_figure(found: Saliency, part: str = "pushed") -> go.Figure:
     """Return on which earlier steps each decision depends, a row a decision; rings where the automaton's top is from.
 
-    Args:
-        found: what was measured.
-        part: "pushed" or "hidden".
-
-    Raises:
-        StacklensError: there is no such part.
+    ``part`` is "pushed" or "hidden". Raises StacklensError: there is no such part.
     """
     if part not in ("pushed", "hidden"):
         raise StacklensError(f"there is no saliency of {part!r}; expected pushed or hidden")
@@ -335,12 +330,8 @@ def saliency_figure(found: Saliency, part: str = "pushed") -> go.Figure:
 def regions_figure(chosen: Selection, word: int | None = None) -> go.Figure:
     """Return hidden vectors in the plane of their principal components, on the regions nearest to each state's centre.
 
-    Args:
-        chosen: moments of a trace that is joined with an automaton.
-        word: of which word the way through the plane is drawn.
-
-    Raises:
-        StacklensError: no automaton was joined, or there are no moments.
+    ``chosen``: moments of a trace that is joined with an automaton. ``word``: of which word the way through the plane
+    is drawn. Raises StacklensError: no automaton was joined, or there are no moments.
     """
     kept = Selection(chosen.trace, *(part[chosen.state != ""] for part in (chosen.word, chosen.step)))
     if not len(kept):
@@ -482,10 +473,8 @@ def learning_of(model: StackModel[Any]) -> go.Figure:
     """Return how many checking words ``model`` and its rounded form got wrong in training, and below it the loss.
 
     Its file keeps that as "history" in its provenance: lists of one length, "epochs", "errors", "errors_rounded", and
-    the loss, or the largest error of an output.
-
-    Raises:
-        StacklensError: it keeps none; the message names the command that makes a file with one.
+    the loss, or the largest error of an output. Raises StacklensError: it keeps none; the message names the command
+    that makes a file with one.
     """
     known: Mapping[str, Any] = {} if model.origin is None else model.origin.provenance
     history, command = known.get("history"), known.get("trained_by", known.get("command"))

@@ -56,9 +56,7 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
 
     ``states`` names the vector after every step, a sequence for each word, such as states of the automaton; without it
     the colour is the symbol just read. Initial vectors are a group of their own. Each group has a colour and a mark.
-
-    Raises:
-        StacklensError: ``states`` has not a name for every step.
+    Raises StacklensError: ``states`` has not a name for every step.
     """
     # the group of every hidden vector, word by word, the initial one first
     names = [letters_of(seen, word) for word in range(len(seen.words))] if states is None else list(states)
@@ -310,10 +308,8 @@ _TABLED, _PLAIN = 120, "rgba(0,0,0,0)"  # steps of a table that is drawn, and th
 
 
 def coloured_table(frame: pd.DataFrame, title: str) -> go.Figure:
-    """Return a table of steps as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3).
-
-    Raises:
-        StacklensError: it has too many rows.
+    """Return a table of steps as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3). Raises
+    StacklensError: it has too many rows.
     """
     if len(frame) > _TABLED:
         raise StacklensError(f"a picture of the table has at most {_TABLED} steps, and this word {len(frame):,}")
@@ -332,9 +328,7 @@ def draw(
     """Return the figure called ``name``, one of `FIGURES`, of word number ``word``.
 
     With an ``automaton``, what was read out of the network, it shows the automaton's states where it has a place.
-
-    Raises:
-        UnknownNameError: there is no such figure.
+    Raises UnknownNameError: there is no such figure.
     """
     if name not in FIGURES:
         raise UnknownNameError("figure", name, list(FIGURES))

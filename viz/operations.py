@@ -269,10 +269,8 @@ def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> l
 
 
 def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]:
-    """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece.
-
-    Raises:
-        ValueError: its actions are of another kind.
+    """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece. Raises
+    ValueError: its actions are of another kind.
     """
     actions = seen.actions[word, : seen.steps[word], 0] if seen.steps[word] else np.zeros((0, 2))
     edits = model.edits if isinstance(model, Intervened) else ()
@@ -440,9 +438,7 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
 
     The probability is the one given to the next symbol, NaN for the last step, or, in a transduction, to the output.
     The cells are the ``depth`` topmost ones after the step, where the trace has them (Joulin & Mikolov 2015, table 3).
-
-    Raises:
-        StacklensError: the network is a recogniser, which predicts nothing.
+    Raises StacklensError: the network is a recogniser, which predicts nothing.
     """
     import pandas as pd
 

@@ -296,11 +296,8 @@ def table_names() -> dict[str, str]:
 
 
 def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
-    """Return what is called ``name``, one of `table_names`, with the results in ``folder``.
-
-    Raises:
-        UnknownNameError: there is no such experiment.
-        FileFormatError: a file in the folder does not hold results.
+    """Return what is called ``name``, one of `table_names`, with the results in ``folder``. Raises UnknownNameError:
+    there is no such experiment; FileFormatError: a file in the folder does not hold results.
     """
     if name == VERIFY:
         return _verified(folder)
@@ -420,10 +417,7 @@ def numbered_names() -> dict[str, str]:
 
 
 def numbered_figure(name: str) -> NumberedFigure:
-    """Return the figure called ``name``, one of `numbered_names`.
-
-    Raises:
-        UnknownNameError: there is no such figure.
+    """Return the figure called ``name``, one of `numbered_names`. Raises UnknownNameError: there is no such figure.
 
     >>> found = numbered_figure("sun1993-figure-10")
     >>> found.number, list(found.theirs), list(found.ours)

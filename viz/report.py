@@ -180,10 +180,8 @@ _SHARP = 2  # pixels of a PNG for each of these
 
 def picture(figure: go.Figure, format: str, title: str = "stacklens", scale: float | None = None) -> bytes:  # noqa: A002
     """Return ``figure`` as a file's content: "html", "svg", "png" or "pdf", ``scale`` times as large as it is laid out.
-
-    Raises:
-        UnknownNameError: there is no such format.
-        StacklensError: SVG, PNG and PDF need Chrome or Chromium, and there is none, or it failed.
+    Raises UnknownNameError: there is no such format; StacklensError: SVG, PNG and PDF need Chrome or Chromium, and
+    there is none, or it failed.
     """
     if format not in get_args(FigureFormat):
         raise UnknownNameError("picture format", format, list(get_args(FigureFormat)))
@@ -206,9 +204,7 @@ def picture(figure: go.Figure, format: str, title: str = "stacklens", scale: flo
 
 def check_suffixes(paths: Iterable[Path], texts: Iterable[str]) -> None:
     """Check that files are texts with these suffixes, or figures that can be drawn here; before any work is done.
-
-    Raises:
-        StacklensError: another suffix, or there is no browser to draw with.
+    Raises StacklensError: another suffix, or there is no browser to draw with.
     """
     known = [*texts, *(f".{kind}" for kind in get_args(FigureFormat))]
     for path in paths:
@@ -225,11 +221,7 @@ def write_by_suffix(path: Path, texts: Mapping[str, Callable[[], str]], figure: 
 
 
 def check_browser() -> None:
-    """Check that SVG, PNG and PDF can be drawn here.
-
-    Raises:
-        StacklensError: there is no Chrome or Chromium.
-    """
+    """Check that SVG, PNG and PDF can be drawn here. Raises StacklensError: there is no Chrome or Chromium."""
     with needing("Kaleido, which draws .svg, .png and .pdf,", "figures"):
         import kaleido
         from choreographer.browsers.chromium import ChromeNotFoundError

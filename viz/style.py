@@ -69,20 +69,14 @@ def category_colours(names: Sequence[str], palette: Sequence[str] = CATEGORIES) 
 
 
 def themed(figure: go.Figure, theme: str = "light") -> go.Figure:
-    """Return a copy of ``figure`` in the light or the dark theme.
-
-    Raises:
-        UnknownNameError: there is no such theme.
-    """
+    """Return a copy of ``figure`` in the light or the dark theme. Raises UnknownNameError: there is no such theme."""
     layout = {**figure.layout.to_plotly_json(), **theme_layout(theme)}
     return go.Figure({"data": [trace.to_plotly_json() for trace in figure.data], "layout": layout})
 
 
 def theme_layout(theme: str = "light") -> dict[str, Any]:
-    """Return the part of a figure's layout that makes it light or dark.
-
-    Raises:
-        UnknownNameError: there is no such theme.
+    """Return the part of a figure's layout that makes it light or dark. Raises UnknownNameError: there is no such
+    theme.
     """
     if theme not in _GROUND:
         raise UnknownNameError("theme", theme, list(_GROUND))

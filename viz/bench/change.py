@@ -53,10 +53,8 @@ class Change:
 
 
 def changed_network(model: StackModel[Any], word: Word, change: Change) -> Intervened[Any]:
-    """Return ``model``, a network or a rounded one, as it is on ``word`` with the change, once.
-
-    Raises:
-        StacklensError: as `probe.intervene.intervene`.
+    """Return ``model``, a network or a rounded one, as it is on ``word`` with the change, once. Raises StacklensError:
+    as `probe.intervene.intervene`.
     """
     own, rounded = (model.model, True) if isinstance(model, Rounded) else (model, False)
     given = change.arguments()
@@ -94,10 +92,8 @@ def operation_values(model: StackModel[Any]) -> dict[str, tuple[float, ...]]:
 def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Return what can be changed in a step of ``model``, as plain data: its parts, and values to choose from.
 
-    Of what the symbols of its automaton's stack mean, see `symbol_meanings`, the middle can be chosen.
-
-    Raises:
-        StacklensError: nothing in it can be changed at a step.
+    Of what the symbols of its automaton's stack mean, see `symbol_meanings`, the middle can be chosen. Raises
+    StacklensError: nothing in it can be changed at a step.
     """
     check_intervenable(model)
     parts: list[dict[str, Any]] = []
@@ -155,9 +151,7 @@ def changed_word(
     is changed does not count), and where the change is ("changed"). The automaton is left out: it runs as before.
 
     ``spelled`` is how the word that something is taken from is written, and ``names`` what values of a cell stand for.
-
-    Raises:
-        StacklensError: that cannot be changed, see `probe.intervene.intervene`.
+    Raises StacklensError: that cannot be changed, see `probe.intervene.intervene`.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> found = changed_word(NNPDA(NNPDAConfig(("a", "b")), seed=1), "ab", Change(1, "actions", (0.0,)))

@@ -138,10 +138,8 @@ MOST_STATES, MOST_EDGES = 60, 150  # beyond, nobody reads a drawing, and Graphvi
 
 
 def check_size(pda: PushdownAutomaton) -> None:
-    """Check that ``pda`` is small enough for a drawing.
-
-    Raises:
-        StacklensError: it has too many states, or too many pairs of states that rules join.
+    """Check that ``pda`` is small enough for a drawing. Raises StacklensError: it has too many states, or too many
+    pairs of states that rules join.
     """
     edges = len({(key[0], step.target) for key, step in pda.transitions.items()})
     if len(pda.states) > MOST_STATES or edges > MOST_EDGES:

@@ -300,10 +300,8 @@ def word_data(
     """Return what ``model``, a network or a rounded one, does on ``word``, a value a step for every row of the table.
 
     What it and the automaton say is held against what the ``specification`` expects, and against one another; ``truth``
-    is an automaton of that, whose stacks are as high as words are deep, where there is one.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol outside the network's alphabet.
+    is an automaton of that, whose stacks are as high as words are deep, where there is one. Raises UnknownSymbolError:
+    the word has a symbol outside the network's alphabet.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> found = word_data(NNPDA(NNPDAConfig(("a", "b")), seed=1), "ab")
@@ -352,10 +350,8 @@ def beginning_data(
     """Return `word_data` of the first ``symbols`` of a longer ``word``, and in "of" how many steps it has in all.
 
     None where they do not say what they say in the whole word: where a network or an automaton reads an end symbol, or
-    a network answers when it has read all.
-
-    Raises:
-        UnknownSymbolError: the word, be it at its end, has a symbol outside the network's alphabet.
+    a network answers when it has read all. Raises UnknownSymbolError: the word, be it at its end, has a symbol outside
+    the network's alphabet.
     """
     ends = [one.end_marker for one in (automaton, truth) if one is not None]
     if len(word) <= symbols or not model.real_time or model.extra_steps or model.end is not None or any(ends):
@@ -373,9 +369,7 @@ def beginning_data(
 
 def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     """Return what ``pda`` does on ``word``, in the form of `word_data`; there is nothing to be right or wrong about.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol that the automaton does not read.
+    Raises UnknownSymbolError: the word has a symbol that the automaton does not read.
 
     >>> from stacklens.languages.catalogue import get_language
     >>> found = automaton_data(get_language("dyck-1").automaton, "()")

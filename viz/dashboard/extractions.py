@@ -290,9 +290,7 @@ def start_extraction(name: str, settings: ExtractionSettings, again: bool = Fals
 
 def start_repair(name: str, seconds: Any) -> None:
     """Have the network called ``name`` repaired, or hardened where that is enough, in so many seconds, None for 60.
-
-    Raises:
-        StacklensError: that is no number from 1 to 600, or the network cannot be repaired, see `mending_of`.
+    Raises StacklensError: that is no number from 1 to 600, or the network cannot be repaired, see `mending_of`.
     """
     checkpoint, settings = _opened(name, "repair it"), settings_known(name)
     chosen = _SECONDS if seconds is None else _whole("seconds", seconds, *_RANGES["budget"])

@@ -225,11 +225,8 @@ class Turns:
     def result(self, key: Any, work: Callable[[], Any], patience: float | None = None) -> Any:
         """Return what comes of ``work``, done in its turn; pieces with one ``key`` are one.
 
-        It waits ``patience`` seconds, whatever comes first; by default only for what is being worked on.
-
-        Raises:
-            NotYetError: it is not there yet, or too much waits.
-            Exception: as ``work`` raised it.
+        It waits ``patience`` seconds, whatever comes first; by default only for what is being worked on. Raises
+        NotYetError: it is not there yet, or too much waits; Exception: as ``work`` raised it.
         """
         with self._lock:
             to_do = [name for name, piece in self._pieces.items() if not piece.found.done()]

@@ -92,10 +92,7 @@ def in_turn(
     """Return ``function(*arguments)``: now where ``text``, what it works on, is short, else in its turn.
 
     What has been read out of ``network`` belongs to what a piece of work is: with another automaton it is another.
-
-    Raises:
-        NotYetError: as `Turns.result`.
-        StacklensError: as ``function``, or there is no such network.
+    Raises NotYetError: as `Turns.result`; StacklensError: as ``function``, or there is no such network.
     """
     if len(text) <= LONG:
         return function(*arguments)
