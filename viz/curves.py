@@ -7,12 +7,13 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..core.progress import count
 from ..extract.accuracy import SizeScores
 from ..extract.certificate.abstraction import Value
@@ -39,9 +40,6 @@ from .style import (
     stepped,
     themed,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ROW = 190  # pixels of a panel
 # Lines that lie upon each other differ by their widths, the widest below, and by their marks.
@@ -430,8 +428,6 @@ def boxes_table(proof: Proof) -> pd.DataFrame:
     A box is of a state or a stack symbol, after the letters and tops that were read last. Of a hidden vector numbers
     are its units, of a stack what a cell holds.
     """
-    import pandas as pd
-
     rows = []
     for key, bounds in proof.bounds.items():
         name, *read = ("(cut)" if one is None else str(one) for one in key.tag)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError
+from ..core.imports import pd
 from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, state_names, states_of
 from ..languages.words import format_word
 from ..models.base import StackModel
@@ -42,9 +43,6 @@ from .style import (
     themed,
     title_of,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # ---- Hidden vectors: over time as a heat map, and as points in the plane that shows most of how they differ ----
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -18,6 +18,7 @@ from torch import Tensor
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..models.base import Cell, StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
 from ..models.stacks.cells import SuperpositionStack
@@ -34,9 +35,6 @@ from .style import (
     heat_panel,
     numbered,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
 
@@ -416,8 +414,6 @@ def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFra
 
     Source: Sun et al. 1993, tables 1 and 2. Numbers are rounded to 4 digits here; `Trace.to_frame` has them whole.
     """
-    import pandas as pd
-
     operations = operation_names(model, seen, word)
     rows = []
     for step, letter in enumerate(letters_of(seen, word)):
@@ -440,8 +436,6 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
     The cells are the ``depth`` topmost ones after the step, where the trace has them (Joulin & Mikolov 2015, table 3).
     Raises StacklensError: the network is a recogniser, which predicts nothing.
     """
-    import pandas as pd
-
     if model.task_kind == "recognition":
         raise StacklensError(f"this {model.name} is a recogniser and predicts nothing; step_table shows its steps")
     letters, operations = letters_of(seen, word), operation_names(model, seen, word)

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, UnknownNameError
+from ..core.imports import pd
 from ..extract.report import load_result
 from ..extract.wording import NETWORKS, horizon_cell
 from ..languages.catalogue import get_language, get_task, language_names
@@ -31,10 +32,6 @@ from ..papers.tables import NOT_RUN, NOTHING, TextTable, claims_table, grid_tabl
 from ..probe.trace import trace
 from .figures import coloured_table, draw
 from .style import CATEGORIES, OTHER, SHARES, laid_out, sentence
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # ---- Accuracy along a training as a picture: a line for every network, in the colour of what became of it ----
 
@@ -366,8 +363,6 @@ def frame_of(table: TextTable) -> pd.DataFrame:
 
     A column's name that comes twice gets a number.
     """
-    import pandas as pd
-
     columns = list[tuple[str, list[str]]]()
     for place, name in enumerate(table.columns):
         cells, wide = [row[place] for row in table.rows], table.columns[1:2] == ("of the seeds",) and place > 1

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import plotly.graph_objects as go
 
@@ -17,6 +17,7 @@ from ..automata.formats.dot import formal_definition, render, to_dot, transition
 from ..automata.pda import Word
 from ..core.errors import StacklensError, UnknownNameError, needing
 from ..core.files import write_whole
+from ..core.imports import pd
 from ..extract.accuracy import scores_by_size
 from ..extract.by_name import automaton_named
 from ..extract.claims import check_table, claim_table
@@ -28,10 +29,6 @@ from ..probe.trace import trace
 from .bench.drawing import check_size
 from .curves import accuracy_figure, drift_figure
 from .figures import paper_figure, state_map
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 _STYLE = (Path(__file__).parent / "dashboard" / "assets" / "report.css").read_text(encoding="utf-8")

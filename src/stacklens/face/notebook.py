@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..languages.catalogue import ABOUT_LANGUAGES, ABOUT_TASKS, get_task, language_names, task_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
     from plotly.graph_objects import Figure
 
     from ..extract.evaluation.sweep import Sweep
@@ -73,7 +73,6 @@ def save_sweep(swept: Sweep, path: Path) -> None:
 @cache
 def _table_class() -> type[pd.DataFrame]:
     """Return the class of tables that are shown whole; it is made late, since pandas is slow to import."""
-    import pandas as pd
 
     class Table(pd.DataFrame):
         @property
