@@ -68,7 +68,14 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
     if not there.any():
         return sentence("There are no words in this trace, so there is nothing to draw.")
     points, shares = plane(seen.hidden[there])
-    hovers = np.array(_vector_hovers(seen), dtype=object)
+    texts = []  # to hover over
+    for word, symbols in enumerate(seen.words):
+        read = escaped(shortened(format_word(symbols), 40)) or "the empty word"
+        for step in range(int(seen.steps[word]) + 1):
+            vector = ", ".join(f"{value:.4g}" for value in seen.hidden[word, step])
+            when = "before the first symbol" if step == 0 else f"after step {step}"
+            texts.append(f"{read}<br>{when}<br>({shortened(vector, 120)})")
+    hovers = np.array(texts, dtype=object)
     figure = go.Figure()
     for number, (name, colour) in enumerate(category_colours(list(dict.fromkeys(groups))).items()):
         mine = np.array([group == name for group in groups])
@@ -106,17 +113,6 @@ def plane(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
     total = float((centred**2).sum())
     first, second = (float(size**2 / total) if total else 0.0 for size in sizes)
     return centred @ axes.T, (first, second)
-
-
-def _vector_hovers(seen: Trace) -> list[str]:
-    texts = []
-    for word, symbols in enumerate(seen.words):
-        name = escaped(shortened(format_word(symbols), 40)) or "the empty word"
-        for step in range(int(seen.steps[word]) + 1):
-            vector = ", ".join(f"{value:.4g}" for value in seen.hidden[word, step])
-            read = "before the first symbol" if step == 0 else f"after step {step}"
-            texts.append(f"{name}<br>{read}<br>({shortened(vector, 120)})")
-    return texts
 
 
 def state_map(model: StackModel[Any], seen: Trace, pda: PushdownAutomaton) -> go.Figure:
@@ -245,54 +241,6 @@ def paper_figure(
     return figure_of(title, panels, letters)
 
 
-# ---- The other figures: of each its panels, or why there is nothing to draw ----
-
-
-def _panels_of(
-    name: str, model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None
-) -> list[Panel] | str:
-    lengths = model.action_kind in ("signed", "strengths")
-    # the hidden vector after every step, a row a unit, with the automaton's states under it
-    if name == "hidden":
-        if seen.hidden.shape[-1] == 0:
-            return f"This {model.name} has no hidden vector: its controller is linear."
-        states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
-        return [array_panel("hidden", model, seen, word), *states]
-    if name == "predictions":
-        return f"This {model.name} recognises words and predicts nothing."
-    # the pieces of a stack that has lengths, or the topmost cells of every stack
-    if name == "segments" and not lengths:
-        return f"The stack of this {model.name} has no lengths: its cells show it."
-    if name == "stack" and seen.cells is not None:
-        return stack_panels(seen, word)
-    if name == "rounding" and isinstance(model, Rounded):
-        return "These actions are rounded already: draw this figure of the network itself."
-    if model.n_stacks == 0:
-        so = {"actions": ", so it takes no actions", "operations": ", so it takes no operations"}.get(name, "")
-        return f"This {model.name} has no stack{so}."
-    if name == "stack":
-        if lengths:
-            return f"The stack of this {model.name} has lengths, not cells: the segments show it."
-        if not seen.steps.any():
-            return "The word is empty and the network takes no step, so there is nothing to draw."
-        return "This trace has no stack contents: trace with stacks=True."
-    if name == "operations":
-        return [operation_panel(model, seen, word)]
-    if name == "actions":
-        return [array_panel(part, model, seen, word) for part in ("actions", "pushed", "reading")]
-    if name == "segments":
-        arrays = [array_panel(part, model, seen, word) for part in ("actions", "reading")]
-        return [segment_panel(model, seen, word), *arrays]
-    # the network over the rounded one on the same word: where the two part, rounding changes what the network does
-    panels, rounded = list[Panel](), trace(Rounded(model), [seen.words[word]], stacks=True)
-    for kind, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
-        if one.steps[number]:
-            mine = [segment_panel(model, one, number)] if lengths else stack_panels(one, number)
-            mine.append(array_panel("actions", model, one, number))
-            panels += [replace(panel, heading=f"{kind}: {panel.heading}") for panel in mine]
-    return panels
-
-
 def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
     """Return the state of ``automaton`` for every step of the network, which may read an end symbol besides."""
     names, steps = state_names(automaton, seen.words[word]), int(seen.steps[word])
@@ -337,7 +285,44 @@ def draw(
         return hidden_map(model, seen, states)
     if name == "predictions" and model.task_kind != "recognition":
         return coloured_table(prediction_table(model, seen, word), title_of(model, seen, word))
-    found = _panels_of(name, model, seen, word, automaton)
-    if isinstance(found, str):
-        return sentence(found)
-    return figure_of(title_of(model, seen, word), found, letters_of(seen, word))
+    lengths, panels = model.action_kind in ("signed", "strengths"), list[Panel]()
+    nothing = ""  # why there is nothing to draw
+    if name == "hidden" and seen.hidden.shape[-1] == 0:
+        nothing = f"This {model.name} has no hidden vector: its controller is linear."
+    elif name == "hidden":  # after every step, a row a unit, with the automaton's states under it
+        panels = [array_panel("hidden", model, seen, word)]
+        panels += [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
+    elif name == "predictions":
+        nothing = f"This {model.name} recognises words and predicts nothing."
+    elif name == "segments" and not lengths:
+        nothing = f"The stack of this {model.name} has no lengths: its cells show it."
+    elif name == "stack" and seen.cells is not None:
+        panels = stack_panels(seen, word)
+    elif name == "rounding" and isinstance(model, Rounded):
+        nothing = "These actions are rounded already: draw this figure of the network itself."
+    elif model.n_stacks == 0:
+        so = {"actions": ", so it takes no actions", "operations": ", so it takes no operations"}.get(name, "")
+        nothing = f"This {model.name} has no stack{so}."
+    elif name == "stack" and lengths:
+        nothing = f"The stack of this {model.name} has lengths, not cells: the segments show it."
+    elif name == "stack" and not seen.steps.any():
+        nothing = "The word is empty and the network takes no step, so there is nothing to draw."
+    elif name == "stack":
+        nothing = "This trace has no stack contents: trace with stacks=True."
+    elif name == "operations":
+        panels = [operation_panel(model, seen, word)]
+    elif name == "actions":
+        panels = [array_panel(part, model, seen, word) for part in ("actions", "pushed", "reading")]
+    elif name == "segments":
+        panels = [segment_panel(model, seen, word)]
+        panels += [array_panel(part, model, seen, word) for part in ("actions", "reading")]
+    else:  # the network over the rounded one on the same word: where they part, rounding changes what the network does
+        rounded = trace(Rounded(model), [seen.words[word]], stacks=True)
+        for kind, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
+            if one.steps[number]:
+                mine = [segment_panel(model, one, number)] if lengths else stack_panels(one, number)
+                mine.append(array_panel("actions", model, one, number))
+                panels += [replace(panel, heading=f"{kind}: {panel.heading}") for panel in mine]
+    if nothing:
+        return sentence(nothing)
+    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
