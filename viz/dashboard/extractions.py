@@ -33,21 +33,8 @@ from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
 from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint, made_by
+from . import networks
 from .jobs import Jobs, Tell
-from .networks import (
-    DAY,
-    checkpoint_of,
-    file_of,
-    fitting_specification,
-    has_network,
-    is_saved,
-    keep_repaired,
-    network_names,
-    network_title,
-    saved,
-    specification_by_name,
-    store,
-)
 
 STAGES = (
     "trace the network",
@@ -132,10 +119,10 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
     Without ``settings`` it is what `settings_known` says. It is at hand for a day, or until newer results need its
     room.
     """
-    if is_saved(name):
-        return _known_of_text(saved(name).content)
+    if networks.is_saved(name):
+        return _known_of_text(networks.saved(name).content)
     asked = settings_known(name) if settings is None else settings
-    text = None if asked is None else store().get(_key(checkpoint_of(name), asked))
+    text = None if asked is None else networks.store().get(_key(networks.checkpoint_of(name), asked))
     if text is None:
         return shipped(name) if asked == ExtractionSettings() else None
     return _known_of_text(text)
@@ -152,9 +139,9 @@ def settings_known(name: str) -> ExtractionSettings | None:
 
     What somebody asked for last comes first, then what comes with the zoo. A saved result was extracted as it was.
     """
-    if is_saved(name):
-        return ExtractionSettings(language=_known_of_text(saved(name).content).report["language"])
-    last = store().get(_key(checkpoint_of(name), None))
+    if networks.is_saved(name):
+        return ExtractionSettings(language=_known_of_text(networks.saved(name).content).report["language"])
+    last = networks.store().get(_key(networks.checkpoint_of(name), None))
     if last is not None:
         return ExtractionSettings(**last)
     return None if shipped(name) is None else ExtractionSettings()
@@ -176,9 +163,9 @@ def _texts_of(result: Extraction) -> dict[str, str]:
 
 def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
     """Keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
-    checkpoint = checkpoint_of(name)
-    store().set(_key(checkpoint, settings), json.dumps(content_of(result)), expire=DAY)
-    store().set(_key(checkpoint, None), asdict(settings), expire=DAY)
+    checkpoint = networks.checkpoint_of(name)
+    networks.store().set(_key(checkpoint, settings), json.dumps(content_of(result)), expire=networks.DAY)
+    networks.store().set(_key(checkpoint, None), asdict(settings), expire=networks.DAY)
 
 
 def settings_in(result: Extraction) -> ExtractionSettings:
@@ -200,8 +187,8 @@ def shipped(name: str) -> Known | None:
     It counts only for the very network that it was read out of. A saved result begins with its report.
     """
     path = ZOO / f"{name}.json"
-    origin = checkpoint_of(name).model.origin
-    if name not in network_names() or not path.is_file() or origin is None:
+    origin = networks.checkpoint_of(name).model.origin
+    if name not in networks.network_names() or not path.is_file() or origin is None:
         return None
     content = json.loads(path.read_text(encoding="utf-8"))
     if content["network"]["sha256"] != origin.sha256:
@@ -304,17 +291,19 @@ def start_repair(name: str, seconds: Any) -> None:
 
 
 def _opened(name: str, what: str) -> Checkpoint:
-    if is_saved(name):
-        raise StacklensError(f"{saved(name).title} is a saved result; open {saved(name).network} to {what}")
-    return checkpoint_of(name)
+    if networks.is_saved(name):
+        raise StacklensError(
+            f"{networks.saved(name).title} is a saved result; open {networks.saved(name).network} to {what}"
+        )
+    return networks.checkpoint_of(name)
 
 
 def _begin(name: str, key: str, what: str, job: Callable[..., Any], *arguments: Any) -> None:
     """Start the job called ``key``, which is asked for last of all of its network."""
-    listed = _ASKED + _key(checkpoint_of(name), None)
-    with store().transact():
-        asked = [one for one in store().get(listed, []) if one != [key, what]]
-        store().set(listed, [*asked, [key, what]][-_LISTED:], expire=DAY)
+    listed = _ASKED + _key(networks.checkpoint_of(name), None)
+    with networks.store().transact():
+        asked = [one for one in networks.store().get(listed, []) if one != [key, what]]
+        networks.store().set(listed, [*asked, [key, what]][-_LISTED:], expire=networks.DAY)
     _jobs.start(key, job, [name, *arguments])
 
 
@@ -331,7 +320,11 @@ def jobs_of(name: str) -> list[dict[str, Any]]:
     much, and its "problem", if any; a repair also what `repair_job` returns, as far as it is known.
     """
     found = []
-    for key, what in [] if is_saved(name) else reversed(store().get(_ASKED + _key(checkpoint_of(name), None), [])):
+    for key, what in (
+        []
+        if networks.is_saved(name)
+        else reversed(networks.store().get(_ASKED + _key(networks.checkpoint_of(name), None), []))
+    ):
         if (state := _jobs.state(key)) is not None:
             stage, done, of, *more = state.progress or ["waiting", 0, 1]
             ended = {} if state.running else (state.result or {})
@@ -361,7 +354,7 @@ def _outcome_of(what: str, work: Callable[..., dict[str, Any] | None], *argument
 
 
 def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:
-    checkpoint = checkpoint_of(network)
+    checkpoint = networks.checkpoint_of(network)
     letters = len(checkpoint.model.alphabet)
     if settings.max_length is not None and count_all(letters, settings.max_length) > _MOST_WORDS:
         raise StacklensError(
@@ -370,7 +363,7 @@ def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, ag
         )
     if settings.stack_symbols is not None and checkpoint.model.pushes_input:
         raise StacklensError(f"this {checkpoint.model.name} pushes the symbol it reads: leave stack symbols empty")
-    specification = specification_by_name(checkpoint, settings.language)
+    specification = networks.specification_by_name(checkpoint, settings.language)
     if known(network, settings) is not None and not again:
         return
 
@@ -393,9 +386,9 @@ def mending_of(name: str) -> dict[str, Any] | None:
     Where nothing can, "problem" says why; None where nothing has to be, or nothing is known.
     """
     found = known(name)
-    if found is None or not has_network(name) or found.report["certificate"].get("itself"):
+    if found is None or not networks.has_network(name) or found.report["certificate"].get("itself"):
         return None
-    way, wrong = mending(found.report, file_of(name)), disagreements_of(found.report)
+    way, wrong = mending(found.report, networks.file_of(name)), disagreements_of(found.report)
     word, who = wrong[0] if wrong else (None, "")
     offer = {"what": "repair", "says": "", "command": None, "problem": None, "word": word, "rounded": "rounded" in who}
     try:
@@ -403,7 +396,7 @@ def mending_of(name: str) -> dict[str, Any] | None:
         if (reason := checkpoint.model.unsaved) is not None:
             raise StacklensError(f"what comes of it could not be kept: {reason}")
         if way is None or way.what == "repair":
-            task_of(checkpoint.model, fitting_specification(checkpoint, found.report["language"]))
+            task_of(checkpoint.model, networks.fitting_specification(checkpoint, found.report["language"]))
         if way is None:
             reason = found.report["certificate"]["reason"]
             raise StacklensError(f"there is no certificate for a {checkpoint.model.name} network: {reason}")
@@ -423,8 +416,8 @@ def repair_job(tell: Tell, network: str, what: str, seconds: int, language: str 
 
 
 def _repair_and_keep(tell: Tell, name: str, what: str, seconds: int, language: str | None) -> dict[str, Any]:
-    checkpoint, offer, config = checkpoint_of(name), mending_of(name) or {}, ExtractionSettings().config()
-    model, specification = checkpoint.model, specification_by_name(checkpoint, language)
+    checkpoint, offer, config = networks.checkpoint_of(name), mending_of(name) or {}, ExtractionSettings().config()
+    model, specification = checkpoint.model, networks.specification_by_name(checkpoint, language)
     found: dict[str, Any] = {"network": None, "title": None, "lines": []}
     found |= {part: offer.get(part) for part in ("word", "rounded")}
     begun, command = time.process_time(), f"{offer.get('command')}{f' --seconds {seconds}s' * (what == 'repair')}"
@@ -433,8 +426,8 @@ def _repair_and_keep(tell: Tell, name: str, what: str, seconds: int, language: s
         tell((stage, min(seconds, time.process_time() - begun), seconds, found))
 
     def keep(made: StackModel[Any]) -> None:
-        kept = keep_repaired(made_by(made, command), name, f"{what}ed")
-        found.update(network=kept, title=network_title(kept))
+        kept = networks.keep_repaired(made_by(made, command), name, f"{what}ed")
+        found.update(network=kept, title=networks.network_title(kept))
 
     def end_round(one: Round, best: StackModel[Any]) -> None:
         found["lines"].append(f"round    {one}")

@@ -44,21 +44,9 @@ from ..curves import accuracy_figure, boxes_figure, boxes_table, causality_figur
 from ..figures import draw, paper_figure, stacks_figure, state_map
 from ..operations import prediction_table, step_table, trace_data
 from ..style import sentence, themed
-from . import jobs
+from . import jobs, networks
 from .extractions import ExtractionSettings, Known, known, known_automaton, settings_known
 from .jobs import LONG
-from .networks import (
-    checkpoint_of,
-    file_of,
-    fitting_specification,
-    has_network,
-    is_saved,
-    network_names,
-    network_title,
-    own_names,
-    saved,
-    truth_by_name,
-)
 from .requests import PAGE, View
 
 # ---- Words as they are typed, and what a network does on them; long ones are traced once for all who look ----
@@ -82,7 +70,7 @@ def check_typed_length(text: str) -> None:
 
 def runner_of(network: str, rounded: bool) -> StackModel[Any]:
     """Return the network called so, or its rounded one."""
-    model = checkpoint_of(network).model
+    model = networks.checkpoint_of(network).model
     return Rounded(model) if rounded else model
 
 
@@ -226,8 +214,8 @@ def seen_on_many(one: Shown, rounded: bool) -> Trace:
 @lru_cache(maxsize=8)
 def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:
     """Return the trace, which is the same for all users, on words that suit ``language`` or else what the file says."""
-    checkpoint = checkpoint_of(network)
-    words = visiting_words(checkpoint.model, fitting_specification(checkpoint, language))
+    checkpoint = networks.checkpoint_of(network)
+    words = visiting_words(checkpoint.model, networks.fitting_specification(checkpoint, language))
     with one_thread():
         return trace(runner_of(network, rounded), words, stacks=False)
 
@@ -245,9 +233,9 @@ _FIRST = itemgetter(0)
 
 def program(network: str, *body: str) -> str:
     """Return the lines that open the network, or the saved result, called ``network``, and then do ``body``."""
-    opening = [f"network = sl.load({file_of(network)!r})"]
-    if is_saved(network):  # nothing is extracted again
-        opening = [f"result = {saved(network).call}", "network = result.model"]
+    opening = [f"network = sl.load({networks.file_of(network)!r})"]
+    if networks.is_saved(network):  # nothing is extracted again
+        opening = [f"result = {networks.saved(network).call}", "network = result.model"]
         body = tuple(line for line in body if not line.startswith("result = "))
     named = set(re.findall(r"\w+", "\n".join(body)))
     called = sorted((one.__module__.partition("._")[0], one.__name__) for one in _CALLED if one.__name__ in named)
@@ -291,7 +279,7 @@ def drawn(view: View, theme: str = "light") -> go.Figure:
             if view.figure != "paper":
                 figure = draw(view.figure, network, seen, automaton=automaton)
             else:
-                truth = truth_by_name(checkpoint_of(view.network), word)
+                truth = networks.truth_by_name(networks.checkpoint_of(view.network), word)
                 figure = paper_figure(network, seen, truth=truth, automaton=automaton)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
@@ -317,7 +305,7 @@ def _shared_trace(network: str, word: Word, rounded: bool, stacks: bool) -> Trac
 def _tracing(view: View, figure: str) -> str:
     """Return the line that traces the word, without the stacks' contents where what is shown of a long one has none."""
     try:
-        short = len(read_word(view.word or "", checkpoint_of(view.network).model)) <= LONGEST_STACKS
+        short = len(read_word(view.word or "", networks.checkpoint_of(view.network).model)) <= LONGEST_STACKS
     except StacklensError:  # the figure says what is wrong with the word
         short = True
     given = ", rounded=True" if view.rounded else ""
@@ -335,7 +323,9 @@ def tabled(view: View, name: str) -> pd.DataFrame:
 def figure_lines(view: View) -> str:
     """Return the Python lines that make the figure of ``view``."""
     found = known_automaton(view.network) is not None
-    call = "result" if is_saved(view.network) else (settings_known(view.network) or ExtractionSettings()).call()
+    call = (
+        "result" if networks.is_saved(view.network) else (settings_known(view.network) or ExtractionSettings()).call()
+    )
     extracted = [f"pda = {call}.automaton"] if found else []
     given = [f"figure={view.figure!r}"] * (view.figure != "paper") + ["automaton=pda"] * found
     return program(view.network, _tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()")
@@ -417,39 +407,39 @@ _OTHERS = "others"
 
 def network_card(name: str) -> dict[str, str]:
     """Return what there is to say of the network called ``name``, by what each line is about."""
-    if not has_network(name):
+    if not networks.has_network(name):
         # a saved result is known as long as it is there, and describes its network
         found = known(name)
         assert found is not None
         network = found.report["network"]
         kind = {"network": network["path"] or network["name"], "kind": network["kind"], "task": network["task_kind"]}
-        return {"name": network_title(name), **kind, "symbols": " ".join(network["alphabet"])}
-    model = checkpoint_of(name).model
+        return {"name": networks.network_title(name), **kind, "symbols": " ".join(network["alphabet"])}
+    model = networks.checkpoint_of(name).model
     paper = {"paper": PAPERS[model.name]} if model.name in PAPERS else {}
-    return {"name": network_title(name), **paper, **lines_of(model)}
+    return {"name": networks.network_title(name), **paper, **lines_of(model)}
 
 
 def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
     """Return groups of networks, files that were ``opened`` first: of each network its name, its title and one line."""
     groups: dict[str, list[dict[str, str]]] = {}
     files = list[str]()
-    for name in dict.fromkeys((*own_names(), *opened)):
+    for name in dict.fromkeys((*networks.own_names(), *opened)):
         with suppress(StacklensError):  # it is kept no longer
-            has_network(name)
-            files += [] if name in network_names() else [name]
-    for name in (*files, *network_names()):
-        group = "your own" if name in files else PAPERS.get(checkpoint_of(name).model.name, _OTHERS)
+            networks.has_network(name)
+            files += [] if name in networks.network_names() else [name]
+    for name in (*files, *networks.network_names()):
+        group = "your own" if name in files else PAPERS.get(networks.checkpoint_of(name).model.name, _OTHERS)
         # in one line what it does, how large it is, and what was read out of it
         found = known(name)
         says = "Nothing has been read out of it yet."
         if found is not None:
             says = as_sentence(headline(found.report, brief=True))
-        if has_network(name):
-            model, task = checkpoint_of(name).model, checkpoint_of(name).task.get("language")
+        if networks.has_network(name):
+            model, task = networks.checkpoint_of(name).model, networks.checkpoint_of(name).task.get("language")
             line = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units. {says}"
         else:
             line = f"only an automaton, its network is not here. {says}"
-        groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": line})
+        groups.setdefault(group, []).append({"name": name, "title": networks.network_title(name), "line": line})
     order = ["your own", *dict.fromkeys(PAPERS.values()), _OTHERS]
     return [{"group": group, "networks": groups[group]} for group in order if group in groups]
 
@@ -468,7 +458,7 @@ def known_specification(name: str) -> Specification | None:
     It is what somebody named when it was extracted, or else what its file says.
     """
     settings = settings_known(name)
-    return fitting_specification(checkpoint_of(name), None if settings is None else settings.language)
+    return networks.fitting_specification(networks.checkpoint_of(name), None if settings is None else settings.language)
 
 
 def accuracy(name: str, theme: str = "light") -> go.Figure:
@@ -480,7 +470,7 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
             raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
         scores = _scores_cached(name, specification, None if found is None else found.automaton)
         horizons = {} if found is None else found.report.get("horizon") or {}
-        figure = accuracy_figure(scores, f"{network_title(name)}: right by size", horizons)
+        figure = accuracy_figure(scores, f"{networks.network_title(name)}: right by size", horizons)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
     return themed(figure, theme)
@@ -489,7 +479,7 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
 @lru_cache(maxsize=64)
 def _scores_cached(name: str, specification: Specification, automaton: PushdownAutomaton | None) -> SizeScores:
     """Return the scores, which cost a second or two, and are the same for all users."""
-    return scores_by_size(checkpoint_of(name).model, specification, automaton)
+    return scores_by_size(networks.checkpoint_of(name).model, specification, automaton)
 
 
 def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd.DataFrame, list[int], str]:
@@ -497,7 +487,7 @@ def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd
 
     A row a word, the step at which its runs part, or its last, and how many agree, in a sentence.
     """
-    model = checkpoint_of(name).model
+    model = networks.checkpoint_of(name).model
     if (lines := text.count("\n")) >= 2 * MOST_WORDS:
         raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
     words = parse_words(text, model.alphabet)
@@ -527,7 +517,7 @@ def words_to_try(name: str, seed: int) -> str:
     """
     specification = known_specification(name)
     if specification is None:
-        return "\n".join([EMPTY_WORD, *checkpoint_of(name).model.alphabet])
+        return "\n".join([EMPTY_WORD, *networks.checkpoint_of(name).model.alphabet])
     drawn = specification.short_words(_DRAWN // 4)
     for number, lengths in _LENGTHS[specification.partial_domain]:
         drawn += specification.long_words(number, lengths, seed)
