@@ -7,7 +7,8 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, get_args
@@ -319,12 +320,10 @@ def jobs_of(name: str) -> list[dict[str, Any]]:
     Each has its "key" and "what" it does, whether it is "running", its "stage", how much of that is "done" and "of" how
     much, and its "problem", if any; a repair also what `repair_job` returns, as far as it is known.
     """
+    if networks.is_saved(name):
+        return []
     found = []
-    for key, what in (
-        []
-        if networks.is_saved(name)
-        else reversed(networks.store().get(_ASKED + _key(networks.checkpoint_of(name), None), []))
-    ):
+    for key, what in reversed(networks.store().get(_ASKED + _key(networks.checkpoint_of(name), None), [])):
         if (state := _jobs.state(key)) is not None:
             stage, done, of, *more = state.progress or ["waiting", 0, 1]
             ended = {} if state.running else (state.result or {})
@@ -339,40 +338,39 @@ def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bo
 
     ``tell`` is given the name of each stage, its number from 0, and how many there are.
     """
-    outcome = _outcome_of("extraction", _extract_and_keep, tell, network, ExtractionSettings(**settings), again)
-    return {"network": network, "settings": settings if outcome["problem"] is None else None, **outcome}
-
-
-def _outcome_of(what: str, work: Callable[..., dict[str, Any] | None], *arguments: Any) -> dict[str, Any]:
-    """Return what ``work`` returns, or the problem; a job that says nothing would leave its user waiting."""
-    try:
-        return {"problem": None, **(work(*arguments) or {})}
-    except StacklensError as error:
-        return {"problem": f"{error}."}
-    except Exception as error:
-        return {"problem": f"the {what} failed: {error!r}."}
-
-
-def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:
-    checkpoint = networks.checkpoint_of(network)
-    letters = len(checkpoint.model.alphabet)
-    if settings.max_length is not None and count_all(letters, settings.max_length) > _MOST_WORDS:
-        raise StacklensError(
-            f"there are more than {_MOST_WORDS:,} words of length <= {settings.max_length} over {letters} symbols; "
-            "extract-pda in a shell checks more"
-        )
-    if settings.stack_symbols is not None and checkpoint.model.pushes_input:
-        raise StacklensError(f"this {checkpoint.model.name} pushes the symbol it reads: leave stack symbols empty")
-    specification = networks.specification_by_name(checkpoint, settings.language)
-    if known(network, settings) is not None and not again:
-        return
+    outcome: dict[str, Any] = {"network": network, "settings": None, "problem": None}
 
     def tell_stage(stage: str, done: int, _: int | None) -> None:
         if done == 0:  # it begins
             tell((stage, STAGES.index(stage) if stage in STAGES else 0, len(STAGES)))
 
-    result = extract(checkpoint.model, specification, settings.config(), tell_stage)
-    keep_extraction(network, settings, result if result.minimised is None else with_causality(result))
+    with _one_problem("extraction", outcome):
+        asked, checkpoint = ExtractionSettings(**settings), networks.checkpoint_of(network)
+        letters = len(checkpoint.model.alphabet)
+        if asked.max_length is not None and count_all(letters, asked.max_length) > _MOST_WORDS:
+            raise StacklensError(
+                f"there are more than {_MOST_WORDS:,} words of length <= {asked.max_length} over {letters} symbols; "
+                "extract-pda in a shell checks more"
+            )
+        if asked.stack_symbols is not None and checkpoint.model.pushes_input:
+            raise StacklensError(f"this {checkpoint.model.name} pushes the symbol it reads: leave stack symbols empty")
+        specification = networks.specification_by_name(checkpoint, asked.language)
+        if again or known(network, asked) is None:
+            result = extract(checkpoint.model, specification, asked.config(), tell_stage)
+            keep_extraction(network, asked, result if result.minimised is None else with_causality(result))
+        outcome["settings"] = settings
+    return outcome
+
+
+@contextmanager
+def _one_problem(what: str, outcome: dict[str, Any]) -> Iterator[None]:
+    """Run a block in which what goes wrong is the "problem" of ``outcome``: with none its user would go on waiting."""
+    try:
+        yield
+    except StacklensError as error:
+        outcome["problem"] = f"{error}."
+    except Exception as error:
+        outcome["problem"] = f"the {what} failed: {error!r}."
 
 
 # ---- Repairs: trained further on what breaks them, in a job, and kept as a network that was opened ----
@@ -412,21 +410,14 @@ def repair_job(tell: Tell, network: str, what: str, seconds: int, language: str 
     nothing was better, its "title", and the "word" that broke the one before, with whether it was "rounded" then.
     ``tell`` is given the stage, how many seconds it has taken and may take, and the same as far as it is known.
     """
-    return _outcome_of("repair", _repair_and_keep, tell, network, what, seconds, language)
-
-
-def _repair_and_keep(tell: Tell, name: str, what: str, seconds: int, language: str | None) -> dict[str, Any]:
-    checkpoint, offer, config = networks.checkpoint_of(name), mending_of(name) or {}, ExtractionSettings().config()
-    model, specification = checkpoint.model, networks.specification_by_name(checkpoint, language)
-    found: dict[str, Any] = {"network": None, "title": None, "lines": []}
-    found |= {part: offer.get(part) for part in ("word", "rounded")}
-    begun, command = time.process_time(), f"{offer.get('command')}{f' --seconds {seconds}s' * (what == 'repair')}"
+    found: dict[str, Any] = {"problem": None, "network": None, "title": None, "lines": []}
+    begun = time.process_time()
 
     def tell_stage(stage: str, _: int, __: int | None) -> None:
         tell((stage, min(seconds, time.process_time() - begun), seconds, found))
 
     def keep(made: StackModel[Any]) -> None:
-        kept = networks.keep_repaired(made_by(made, command), name, f"{what}ed")
+        kept = networks.keep_repaired(made_by(made, command), network, f"{what}ed")
         found.update(network=kept, title=networks.network_title(kept))
 
     def end_round(one: Round, best: StackModel[Any]) -> None:
@@ -434,15 +425,22 @@ def _repair_and_keep(tell: Tell, name: str, what: str, seconds: int, language: s
         if one.kept:
             keep(best)
 
-    if what == "harden":
-        before = extract(model, specification, config, tell_stage)
-        made = harden(before)
-        after = extract(made.model, specification, config, tell_stage)
-        lines = [f"before   {before.headline}", f"after    {after.headline}", f"actions  {made}"]
-    else:
-        done = repair(model, specification, config, seconds=seconds, progress=tell_stage, on_round=end_round)
-        after, lines = done.after, str(done).splitlines()
-    if after.model is not model:
-        keep(after.model)
-        keep_extraction(found["network"], ExtractionSettings(language=language), after)
-    return {**found, "lines": lines}
+    with _one_problem("repair", found):
+        checkpoint = networks.checkpoint_of(network)
+        model, specification = checkpoint.model, networks.specification_by_name(checkpoint, language)
+        offer, config = mending_of(network) or {}, ExtractionSettings().config()
+        found |= {part: offer.get(part) for part in ("word", "rounded")}
+        command = f"{offer.get('command')}{f' --seconds {seconds}s' * (what == 'repair')}"
+        if what == "harden":
+            before = extract(model, specification, config, tell_stage)
+            made = harden(before)
+            after = extract(made.model, specification, config, tell_stage)
+            lines = [f"before   {before.headline}", f"after    {after.headline}", f"actions  {made}"]
+        else:
+            done = repair(model, specification, config, seconds=seconds, progress=tell_stage, on_round=end_round)
+            after, lines = done.after, str(done).splitlines()
+        if after.model is not model:
+            keep(after.model)
+            keep_extraction(found["network"], ExtractionSettings(language=language), after)
+        return {**found, "lines": lines}
+    return found
