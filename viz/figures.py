@@ -17,6 +17,7 @@ from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
+from . import style
 from .operations import (
     array_panel,
     letters_of,
@@ -25,23 +26,6 @@ from .operations import (
     reference_heights,
     segment_panel,
     stack_panels,
-)
-from .style import (
-    OPERATION_COLOURS,
-    OTHER,
-    STATE_CATEGORIES,
-    Panel,
-    category_colours,
-    category_map,
-    category_track,
-    escaped,
-    figure_of,
-    height_track,
-    laid_out,
-    sentence,
-    shortened,
-    themed,
-    title_of,
 )
 
 # ---- Hidden vectors: over time as a heat map, and as points in the plane that shows most of how they differ ----
@@ -63,28 +47,28 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
         raise StacklensError(f"states has names for {given} steps; expected {steps}, one a step")
     groups = [name for row in names for name in ("start", *row)]
     if seen.hidden.shape[-1] == 0:
-        return sentence(f"This {model.name} has no hidden vector: its controller is linear.")
+        return style.sentence(f"This {model.name} has no hidden vector: its controller is linear.")
     there = np.arange(seen.hidden.shape[1]) <= seen.steps[:, None]
     if not there.any():
-        return sentence("There are no words in this trace, so there is nothing to draw.")
+        return style.sentence("There are no words in this trace, so there is nothing to draw.")
     points, shares = plane(seen.hidden[there])
     texts = []  # to hover over
     for word, symbols in enumerate(seen.words):
-        read = escaped(shortened(format_word(symbols), 40)) or "the empty word"
+        read = style.escaped(style.shortened(format_word(symbols), 40)) or "the empty word"
         for step in range(int(seen.steps[word]) + 1):
             vector = ", ".join(f"{value:.4g}" for value in seen.hidden[word, step])
             when = "before the first symbol" if step == 0 else f"after step {step}"
-            texts.append(f"{read}<br>{when}<br>({shortened(vector, 120)})")
+            texts.append(f"{read}<br>{when}<br>({style.shortened(vector, 120)})")
     hovers = np.array(texts, dtype=object)
     figure = go.Figure()
-    for number, (name, colour) in enumerate(category_colours(list(dict.fromkeys(groups))).items()):
+    for number, (name, colour) in enumerate(style.category_colours(list(dict.fromkeys(groups))).items()):
         mine = np.array([group == name for group in groups])
         figure.add_scatter(
             x=points[mine, 0],
             y=points[mine, 1],
             mode="markers",
             marker={"color": colour, "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 7, "opacity": 0.75},
-            name=escaped(name),
+            name=style.escaped(name),
             hovertext=hovers[mine],
             hovertemplate="%{hovertext}<extra></extra>",
         )
@@ -97,7 +81,7 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
     )
     figure.update_xaxes(title={"text": f"first principal component ({shares[0]:.0%} of the variance)"})
     figure.update_yaxes(title={"text": f"second principal component ({shares[1]:.0%})"})
-    return themed(figure)
+    return style.themed(figure)
 
 
 def plane(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
@@ -121,12 +105,12 @@ def state_map(model: StackModel[Any], seen: Trace, pda: PushdownAutomaton) -> go
     Initial vectors, with a mark of their own, have the colour of the initial state.
     """
     figure = hidden_map(model, seen, states_of(pda, seen))
-    colours = category_colours(pda.states, STATE_CATEGORIES)
+    colours = style.category_colours(pda.states, style.STATE_CATEGORIES)
     for points in figure.data:
         points.marker.color = colours.get(points.name, colours[pda.initial])
     nowhere = [points for points in figure.data if points.name in (REJECTED, AFTER_WORD)]
     for points in nowhere:
-        points.marker.update(color=OTHER, opacity=0.3, size=5)
+        points.marker.update(color=style.OTHER, opacity=0.3, size=5)
     figure.data = (*nowhere, *(points for points in figure.data if points not in nowhere))  # below the others
     return figure
 
@@ -148,8 +132,8 @@ def stacks_figure(
     """
     letters, read = letters_of(seen, word), seen.words[word]
     if not letters:
-        return figure_of(title_of(model, seen, word), [], letters)
-    lengths, panels = model.action_kind in ("signed", "strengths"), list[Panel]()
+        return style.figure_of(style.title_of(model, seen, word), [], letters)
+    lengths, panels = model.action_kind in ("signed", "strengths"), list[style.Panel]()
     if lengths:
         panels = [segment_panel(model, seen, word)]
     elif seen.cells is not None:  # the cells of those of the network's stacks that are asked for
@@ -157,21 +141,23 @@ def stacks_figure(
         soft = stack_panels(seen, word, _SHOWN if len(numbers) <= 1 else _FEW)
         panels = [soft[number] for number in numbers]
     panels += _discrete_panels(pda, read, lengths, state_names(pda, read))
-    return figure_of(title_of(model, seen, word), panels, letters)
+    return style.figure_of(style.title_of(model, seen, word), panels, letters)
 
 
-def _discrete_panels(pda: PushdownAutomaton, word: Word, from_the_bottom: bool, states: Sequence[str]) -> list[Panel]:
+def _discrete_panels(
+    pda: PushdownAutomaton, word: Word, from_the_bottom: bool, states: Sequence[str]
+) -> list[style.Panel]:
     stacks = [discrete_panel(pda, word, stack, from_the_bottom=from_the_bottom) for stack in range(pda.n_stacks)]
-    return [*stacks, category_track("state", states)]
+    return [*stacks, style.category_track("state", states)]
 
 
-def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> Panel:
+def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> style.Panel:
     """Return what lies on stack number ``stack`` after each letter of ``word``, a colour and a name for each symbol.
 
     At most 20 cells are shown: those nearest the top, with the top on top, or ``from_the_bottom`` the lowest ones.
     """
     steps = len(word) + (pda.end_marker is not None)
-    colours = category_colours(pda.stack_alphabet)
+    colours = style.category_colours(pda.stack_alphabet)
     numbers = {symbol: float(number) for number, symbol in enumerate(pda.stack_alphabet)}
     values, names = np.full((_SHOWN, steps), np.nan), np.full((_SHOWN, steps), "", dtype=object)
     highest = 0
@@ -179,7 +165,7 @@ def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_t
         whole = configuration.stacks[stack]
         content = whole[:_SHOWN] if from_the_bottom else whole[: -_SHOWN - 1 : -1]
         values[: len(content), step] = [numbers[symbol] for symbol in content]
-        names[: len(content), step] = [escaped(symbol) for symbol in content]
+        names[: len(content), step] = [style.escaped(symbol) for symbol in content]
         highest = max(highest, len(content))
     rows = max(1, highest)
     # where the rows of cells stand, and the axis that they stand on
@@ -191,8 +177,8 @@ def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_t
     heading = f"{name} after each step{', the top on top' if not from_the_bottom else ''}"
     hover = "after step %{x}, %{y}<br>%{text}<extra></extra>"
     gaps = {"showlegend": False, "hoverongaps": False, "ygap": 1}
-    map_ = category_map(values[:rows], names[:rows], y, colours.values(), hover, **gaps)
-    return Panel(heading, (map_,), axis, max(64, _ROW * rows))
+    map_ = style.category_map(values[:rows], names[:rows], y, colours.values(), hover, **gaps)
+    return style.Panel(heading, (map_,), axis, max(64, _ROW * rows))
 
 
 # ---- The figures by name ----
@@ -219,9 +205,9 @@ def paper_figure(
     ``seen`` is its trace, with stacks=True. How high the stacks of ``truth`` are, the automaton of what it was trained
     on, stands below; the stacks of ``automaton``, what was read out of it, under the soft one, cell by cell.
     """
-    letters, title = letters_of(seen, word), title_of(model, seen, word)
+    letters, title = letters_of(seen, word), style.title_of(model, seen, word)
     if not letters:
-        return figure_of(title, [], letters)
+        return style.figure_of(title, [], letters)
     lengths = model.action_kind in ("signed", "strengths")
     if model.n_stacks == 0:
         panels = [array_panel("hidden", model, seen, word)] if seen.hidden.shape[-1] else []
@@ -237,8 +223,8 @@ def paper_figure(
     if automaton is not None:
         panels += _discrete_panels(automaton, seen.words[word], lengths, _states_beside(automaton, seen, word))
     if (heights := reference_heights(truth, seen.words[word])) is not None:
-        panels.append(height_track(heights[: len(letters)]))
-    return figure_of(title, panels, letters)
+        panels.append(style.height_track(heights[: len(letters)]))
+    return style.figure_of(title, panels, letters)
 
 
 def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
@@ -260,12 +246,15 @@ def coloured_table(frame: pd.DataFrame, title: str) -> go.Figure:
     if len(frame) > _TABLED:
         raise StacklensError(f"a picture of the table has at most {_TABLED} steps, and this word {len(frame):,}")
     columns = [[f"{one:.3f}" if isinstance(one, float) else str(one) for one in frame[name]] for name in frame]
-    fills = [[f"{OPERATION_COLOURS[one]}88" if one in OPERATION_COLOURS else _PLAIN for one in row] for row in columns]
-    cells = {"values": [[escaped(one.replace("nan", "")) for one in row] for row in columns], "height": 24}
+    fills = [
+        [f"{style.OPERATION_COLOURS[one]}88" if one in style.OPERATION_COLOURS else _PLAIN for one in row]
+        for row in columns
+    ]
+    cells = {"values": [[style.escaped(one.replace("nan", "")) for one in row] for row in columns], "height": 24}
     look = {"align": "left", "line": {"width": 0}}
     table = go.Table(header={"values": [*frame], "fill": {"color": "#8C8C8C44"}, **look})
     table.update(cells={**cells, "fill": {"color": fills}, **look})
-    return laid_out(go.Figure(table), title, 24 * len(frame) + 120, (20, 20, 70, 20))
+    return style.laid_out(go.Figure(table), title, 24 * len(frame) + 120, (20, 20, 70, 20))
 
 
 def draw(
@@ -284,14 +273,14 @@ def draw(
         states = [_states_beside(automaton, seen, one) for one in range(len(seen.words))] if automaton else None
         return hidden_map(model, seen, states)
     if name == "predictions" and model.task_kind != "recognition":
-        return coloured_table(prediction_table(model, seen, word), title_of(model, seen, word))
-    lengths, panels = model.action_kind in ("signed", "strengths"), list[Panel]()
+        return coloured_table(prediction_table(model, seen, word), style.title_of(model, seen, word))
+    lengths, panels = model.action_kind in ("signed", "strengths"), list[style.Panel]()
     nothing = ""  # why there is nothing to draw
     if name == "hidden" and seen.hidden.shape[-1] == 0:
         nothing = f"This {model.name} has no hidden vector: its controller is linear."
     elif name == "hidden":  # after every step, a row a unit, with the automaton's states under it
         panels = [array_panel("hidden", model, seen, word)]
-        panels += [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
+        panels += [] if automaton is None else [style.category_track("state", _states_beside(automaton, seen, word))]
     elif name == "predictions":
         nothing = f"This {model.name} recognises words and predicts nothing."
     elif name == "segments" and not lengths:
@@ -324,5 +313,5 @@ def draw(
                 mine.append(array_panel("actions", model, one, number))
                 panels += [replace(panel, heading=f"{kind}: {panel.heading}") for panel in mine]
     if nothing:
-        return sentence(nothing)
-    return figure_of(title_of(model, seen, word), panels, letters_of(seen, word))
+        return style.sentence(nothing)
+    return style.figure_of(style.title_of(model, seen, word), panels, letters_of(seen, word))

@@ -25,16 +25,7 @@ from ..models.stacks.cells import SuperpositionStack
 from ..probe.edits import Edit, Intervened
 from ..probe.trace import Trace
 from ..probe.trace_io import vector_text
-from .style import (
-    MARKS,
-    OPERATION_COLOURS,
-    Panel,
-    category_colours,
-    category_map,
-    escaped,
-    heat_panel,
-    numbered,
-)
+from . import style
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
 
@@ -70,7 +61,7 @@ _HEADINGS = {  # of each array its heading, and the letter of its rows
 }
 
 
-def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -> style.Panel:
     """Return an array of the trace over its steps, a row a number: "actions", "pushed", "reading" or "hidden".
 
     Strengths of operations lie between 0 and 1; a signed action is a single row between -1 and 1 (Sun et al. 1993,
@@ -89,20 +80,20 @@ def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -
         names = list(seen.letters) if model.pushes_input and stacks * size == len(seen.letters) else names
         heading = heading if model.real_time else "seen of queue and stack"
     rows = names if stacks == 1 else [f"stack {stack + 1} {name}" for stack in range(stacks) for name in names]
-    panel = heat_panel(heading, values.reshape(steps, len(rows)), rows, letters_of(seen, word), **limits)
+    panel = style.heat_panel(heading, values.reshape(steps, len(rows)), rows, letters_of(seen, word), **limits)
     return panel if part != "hidden" else replace(panel, height=max(64, min(400, 16 * len(rows))))
 
 
-def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> style.Panel:
     """Return a row of coloured cells for every stack: green pushes ▲, red pops ▼, grey does nothing ·; with a legend.
 
     The number is what the top holds after the step, where stacks have cells of one number and there is room.
     """
     names = operation_names(model, seen, word)
     taken = {name for step in names for name in step}
-    shown = [name for name in dict.fromkeys((*MARKS, *model.operations)) if name in taken]
-    others = category_colours([name for name in shown if name not in OPERATION_COLOURS])
-    colours = {name: OPERATION_COLOURS.get(name) or others[name] for name in shown}
+    shown = [name for name in dict.fromkeys((*style.MARKS, *model.operations)) if name in taken]
+    others = style.category_colours([name for name in shown if name not in style.OPERATION_COLOURS])
+    colours = {name: style.OPERATION_COLOURS.get(name) or others[name] for name in shown}
     numbers = {name: number for number, name in enumerate(colours)}
     tops = None if seen.cells is None or seen.cells.shape[-1] != 1 else seen.cells[word, : len(names), :, 0, 0]
     # of every cell the mark and the value, while there is room, and all of it as a hover text
@@ -112,10 +103,10 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
     for t, step in enumerate(names):
         for stack, name in enumerate(step):
             strength, top = seen.actions[word, t, stack].max(), 0.0 if tops is None else tops[t, stack]
-            texts[stack][t] = (MARKS.get(name, name) + (f"<br>{top:.2f}" if valued else "")) if room else ""
+            texts[stack][t] = (style.MARKS.get(name, name) + (f"<br>{top:.2f}" if valued else "")) if room else ""
             hovers[stack][t] = f"step {t + 1}, reads {letters[t]}<br>stack {stack + 1}: {name} ({strength:.6g})"
             hovers[stack][t] += "" if tops is None else f"<br>top {top:.6g}"
-    map_ = category_map(
+    map_ = style.category_map(
         np.array([[numbers[name] for name in step] for step in names]).T,
         texts,
         [f"stack {stack + 1}" for stack in range(model.n_stacks)],
@@ -135,11 +126,11 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
             y=[None],
             mode="markers",
             marker={"symbol": "square", "size": 12, "color": colour},
-            name=f"{MARKS.get(name, '')} {name}".strip(),
+            name=f"{style.MARKS.get(name, '')} {name}".strip(),
         )
         for name, colour in colours.items()
     ]
-    return Panel(heading, (map_, *legend), y, max(80, 26 * model.n_stacks))
+    return style.Panel(heading, (map_, *legend), y, max(80, 26 * model.n_stacks))
 
 
 def reference_heights(automaton: PushdownAutomaton | None, word: Word) -> np.ndarray | None:
@@ -167,7 +158,7 @@ _NAMED = 80  # steps up to which pieces carry their symbol
 _TALL = 0.15  # a piece shorter than this has no room for it
 
 
-def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]:
+def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[style.Panel]:
     """Return a heat map for every stack, the top on top, all with the same scale.
 
     Cells that stay empty throughout are left out. Where a cell holds several numbers, each has a row. The scale begins
@@ -194,7 +185,7 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
         size = cells.shape[3]
         rows = names if size == 1 else [f"{cell} [{place + 1}]" for cell in names for place in range(size)]
         heading = f"{name} after each step, {many}"
-        panels.append(heat_panel(heading, values, rows, letters_of(seen, word), low=low, diverging=False))
+        panels.append(style.heat_panel(heading, values, rows, letters_of(seen, word), low=low, diverging=False))
     return panels
 
 
@@ -279,17 +270,17 @@ def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]
     raise ValueError(f"a stack with {model.action_kind} actions has no lengths")
 
 
-def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> style.Panel:
     """Return the pieces as boxes: from step to step, from height to height, coloured by the symbol read at the push."""
     letters, found = letters_of(seen, word), pieces_of(model, seen, word)
-    colours, named = category_colours(seen.letters), len(letters) <= _NAMED
+    colours, named = style.category_colours(seen.letters), len(letters) <= _NAMED
     bars: list[Any] = []
     for letter in seen.letters:
         mine = [piece for piece in found if letters[piece.pushed] == letter]
         if not mine:
             continue
         hovers = [
-            f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
+            f"pushed at step {piece.pushed + 1}, reading {style.escaped(letter)}<br>length {piece.length:.6g}, from "
             f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value "
             + ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
             for piece in mine
@@ -299,10 +290,10 @@ def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
             width=[piece.last - piece.first + 1 for piece in mine],
             base=[piece.bottom for piece in mine],
             y=[piece.length for piece in mine],
-            name=escaped(letter),
+            name=style.escaped(letter),
             legendgroup=letter,
             marker={"color": colours[letter], "line": {"width": 1 if named else 0}},
-            text=[escaped(letter) if named and piece.length >= _TALL else "" for piece in mine],
+            text=[style.escaped(letter) if named and piece.length >= _TALL else "" for piece in mine],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
@@ -313,7 +304,7 @@ def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
     height = max((piece.top for piece in found), default=1.0)
     y = {"title": {"text": "height"}, "range": [0, 1.02 * max(1.0, height)]}
     traces = tuple(bars) or (go.Scatter(x=[], y=[], showlegend=False),)
-    return Panel("stack after each step, by the symbol read when it was pushed", traces, y, 240)
+    return style.Panel("stack after each step, by the symbol read when it was pushed", traces, y, 240)
 
 
 # ---- Who pushed what lies on a stack, in a run that may have been changed ----
@@ -398,7 +389,7 @@ def symbol_meanings(
     return [
         {
             "symbol": symbol,
-            "pushed by": sorted(pushers[symbol], key=numbered),
+            "pushed by": sorted(pushers[symbol], key=style.numbered),
             "low": np.min(values[symbol], 0).round(3).tolist() if values[symbol] else None,
             "high": np.max(values[symbol], 0).round(3).tolist() if values[symbol] else None,
         }

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -167,9 +168,8 @@ def shortened(text: str, shown: int = _SHOWN) -> str:
 numbered = partial(re.sub, r"\d+", lambda found: found[0].zfill(9))
 
 
-def escaped(text: str) -> str:
-    """Return ``text`` with <, > and & written so that a picture shows them as they are."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+# a text with <, > and & written so that a picture shows them as they are
+escaped = partial(escape, quote=False)
 
 
 # ---- Pictures over time: panels one below the other, which share an axis of steps that spells the word ----

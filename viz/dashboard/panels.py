@@ -323,9 +323,8 @@ def tabled(view: View, name: str) -> pd.DataFrame:
 def figure_lines(view: View) -> str:
     """Return the Python lines that make the figure of ``view``."""
     found = known_automaton(view.network) is not None
-    call = (
-        "result" if networks.is_saved(view.network) else (settings_known(view.network) or ExtractionSettings()).call()
-    )
+    settings = settings_known(view.network) or ExtractionSettings()
+    call = "result" if networks.is_saved(view.network) else settings.call()
     extracted = [f"pda = {call}.automaton"] if found else []
     given = [f"figure={view.figure!r}"] * (view.figure != "paper") + ["automaton=pda"] * found
     return program(view.network, _tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()")
