@@ -36,6 +36,7 @@ from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint, made_by
 from . import networks
 from .jobs import Jobs, Tell
+from .networks import DAY, store
 
 STAGES = (
     "trace the network",
@@ -123,7 +124,7 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
     if networks.is_saved(name):
         return _known_of_text(networks.saved(name).content)
     asked = settings_known(name) if settings is None else settings
-    text = None if asked is None else networks.store().get(_key(networks.checkpoint_of(name), asked))
+    text = None if asked is None else store().get(_key(networks.checkpoint_of(name), asked))
     if text is None:
         return shipped(name) if asked == ExtractionSettings() else None
     return _known_of_text(text)
@@ -142,7 +143,7 @@ def settings_known(name: str) -> ExtractionSettings | None:
     """
     if networks.is_saved(name):
         return ExtractionSettings(language=_known_of_text(networks.saved(name).content).report["language"])
-    last = networks.store().get(_key(networks.checkpoint_of(name), None))
+    last = store().get(_key(networks.checkpoint_of(name), None))
     if last is not None:
         return ExtractionSettings(**last)
     return None if shipped(name) is None else ExtractionSettings()
@@ -165,8 +166,8 @@ def _texts_of(result: Extraction) -> dict[str, str]:
 def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
     """Keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
     checkpoint = networks.checkpoint_of(name)
-    networks.store().set(_key(checkpoint, settings), json.dumps(content_of(result)), expire=networks.DAY)
-    networks.store().set(_key(checkpoint, None), asdict(settings), expire=networks.DAY)
+    store().set(_key(checkpoint, settings), json.dumps(content_of(result)), expire=DAY)
+    store().set(_key(checkpoint, None), asdict(settings), expire=DAY)
 
 
 def settings_in(result: Extraction) -> ExtractionSettings:
@@ -302,9 +303,9 @@ def _opened(name: str, what: str) -> Checkpoint:
 def _begin(name: str, key: str, what: str, job: Callable[..., Any], *arguments: Any) -> None:
     """Start the job called ``key``, which is asked for last of all of its network."""
     listed = _ASKED + _key(networks.checkpoint_of(name), None)
-    with networks.store().transact():
-        asked = [one for one in networks.store().get(listed, []) if one != [key, what]]
-        networks.store().set(listed, [*asked, [key, what]][-_LISTED:], expire=networks.DAY)
+    with store().transact():
+        asked = [one for one in store().get(listed, []) if one != [key, what]]
+        store().set(listed, [*asked, [key, what]][-_LISTED:], expire=DAY)
     _jobs.start(key, job, [name, *arguments])
 
 
@@ -323,7 +324,7 @@ def jobs_of(name: str) -> list[dict[str, Any]]:
     if networks.is_saved(name):
         return []
     found = []
-    for key, what in reversed(networks.store().get(_ASKED + _key(networks.checkpoint_of(name), None), [])):
+    for key, what in reversed(store().get(_ASKED + _key(networks.checkpoint_of(name), None), [])):
         if (state := _jobs.state(key)) is not None:
             stage, done, of, *more = state.progress or ["waiting", 0, 1]
             ended = {} if state.running else (state.result or {})
