@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 _COMPLETION: Any = typer.completion  # which names what it has from elsewhere
 _DEFECT = 70  # ours, as sysexits.h has it: 1 would mean that something differs
-_INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
+INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
 
 MOST_JOBS = max(16, 4 * (os.cpu_count() or 1))  # each takes 300 MB, and more than there are cores only wait
 _LONGEST_LINE = 1_000  # characters of an error
@@ -54,7 +54,7 @@ def run_app(app: typer.Typer) -> NoReturn:
     except StacklensError as error:
         status = _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
-        status = _fail("interrupted", _INTERRUPTED)
+        status = _fail("interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit):  # the reader of our output went away, as `| head` does; typer exits then
         status = _NO_READER
     except Exception as error:
@@ -142,7 +142,7 @@ def _prepare_place() -> None:
     def end_at_once(*_: object) -> None:  # no cleaning up is interrupted halfway, with a traceback
         with suppress(OSError):
             os.write(2, b"error: interrupted\n")
-        os._exit(_INTERRUPTED)
+        os._exit(INTERRUPTED)
 
     def interrupt(*_: object) -> None:
         signal.signal(signal.SIGINT, end_at_once)

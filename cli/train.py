@@ -21,7 +21,7 @@ from ..core.validation import LARGEST_SEED
 from ..extract.config import parse_budget
 from ..models.training import OPTIONS, SYNONYMS
 from ..models.training.factory import make_trainer
-from .shell import Language, Model, Quiet, Report, Seed, new_app
+from .shell import INTERRUPTED, Language, Model, Quiet, Report, Seed, new_app
 
 if TYPE_CHECKING:
     from ..extract.result import Extraction
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 train_app = new_app("Train a network.")
-_INTERRUPTED = 130
 _SUFFIXES = (".pt", ".pth")  # of torch's files
 _MOST_SNAPSHOTS = 1_000
 _SNAPSHOTS = "Keep up to this many checkpoints of the best network along the way, in a folder called OUT.snapshots."
@@ -191,7 +190,7 @@ def _train_command(
         kept.end(trainer)
         written = kept.save(trainer, folder, shlex.join(["stacklens", *sys.argv[1:]]))
         typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {folder}")
-    return _INTERRUPTED if stopped else 0
+    return INTERRUPTED if stopped else 0
 
 
 def _run_trainer(trainer: Trainer, quiet: bool) -> None:
