@@ -162,8 +162,7 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[style.
     """Return a heat map for every stack, the top on top, all with the same scale.
 
     Cells that stay empty throughout are left out. Where a cell holds several numbers, each has a row. The scale begins
-    at what empty cells hold, 0 or -1.
-    Of a trace without cells there are none.
+    at what empty cells hold, 0 or -1. Of a trace without cells there are none.
     """
     if seen.cells is None:
         return []
@@ -173,7 +172,7 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[style.
         # how many of the topmost cells something ever lies in, at least 3: it differs from the deepest one at first
         mine = cells[:, stack]
         differs = np.flatnonzero((np.abs(mine - mine[:1, -1:]) > _VISIBLE).any((0, 2)))
-        used = max(3, int(differs[-1]) + 1 if len(differs) else 0) if len(cells) else 1
+        used = max(3, int(differs.max(initial=-1)) + 1) if len(cells) else 1
         counts.append(min(shown, used, cells.shape[2]))
     drawn = [cells[:, stack, :count].reshape(len(cells), -1) for stack, count in enumerate(counts)]
     low = -1.0 if any((values < 0).any() for values in drawn) else 0.0

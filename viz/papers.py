@@ -296,8 +296,18 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
     """Return what is called ``name``, one of `table_names`, with the results in ``folder``. Raises UnknownNameError:
     there is no such experiment; FileFormatError: a file in the folder does not hold results.
     """
-    if name == VERIFY:
-        return _verified(folder)
+    path = result_path(name, folder)
+    if name == VERIFY:  # the table of all networks, without rows where it was not measured
+        command, rows = "stacklens verify --all", tuple[tuple[str, ...], ...]()
+        title = "proof, exhaustive checks and certificate of every network of the zoo"
+        if path.is_file():
+            try:
+                rows = tuple(map(_network_row, json.loads(path.read_text(encoding="utf-8"))["networks"]))
+            except (ValueError, KeyError, TypeError):
+                made = f"write it anew: `{command} --report {path}`"
+                raise FileFormatError(f"{path}: no table of networks; {made}") from None
+        table = TextTable(title, _VERIFIED, rows, "" if path.is_file() else "not measured")
+        return PaperTables("stacklens", title, command, path.is_file(), (table,))
     if name not in EXPERIMENTS:
         raise UnknownNameError("table", name, list(table_names()))
     experiment = EXPERIMENTS[name]()
@@ -308,7 +318,7 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
         command = run_command(experiment, results)
         tables, figures = tuple(grid_tables(experiment, results)), tuple(grid_figures(experiment, results))
         return PaperTables(experiment.paper, experiment.title, command, found is not None, tables, figures)
-    if not result_path(name, folder).is_file():
+    if not path.is_file():
         missing = tuple((claim.section, claim.claim, claim.paper, "not measured") for claim in experiment.claims)
         title, columns = f"{experiment.paper}: {experiment.title}", ("section", "what", "paper", "ours")
         unmeasured = (TextTable(title, columns, missing, "not measured"),)
@@ -316,20 +326,6 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
     claims = read_results(name, folder)
     tables = (claims_table(claims), *figure_tables(claims), *step_tables(claims))
     return PaperTables(experiment.paper, experiment.title, command, True, tables, tuple(claim_figures(claims)))
-
-
-def _verified(folder: Path) -> PaperTables:
-    """Return the table of all networks; it has no rows where it was not measured."""
-    command, path = "stacklens verify --all", result_path(VERIFY, folder)
-    title = "proof, exhaustive checks and certificate of every network of the zoo"
-    rows: tuple[tuple[str, ...], ...] = ()
-    if path.is_file():
-        try:
-            rows = tuple(map(_network_row, json.loads(path.read_text(encoding="utf-8"))["networks"]))
-        except (ValueError, KeyError, TypeError):
-            raise FileFormatError(f"{path}: no table of networks; write it anew: `{command} --report {path}`") from None
-    caption = "" if path.is_file() else "not measured"
-    return PaperTables("stacklens", title, command, path.is_file(), (TextTable(title, _VERIFIED, rows, caption),))
 
 
 def _network_row(row: Mapping[str, Any]) -> tuple[str, ...]:

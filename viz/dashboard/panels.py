@@ -90,7 +90,6 @@ def in_turn(
 
 @lru_cache(maxsize=1)
 def _process_for_long_words() -> Connection:
-    """Return the way to the process for long words."""
     here, there = get_context("spawn").Pipe()
     get_context("spawn").Process(target=_serve_long_words, args=(there,), daemon=True).start()
     there.close()
