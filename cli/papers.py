@@ -72,32 +72,6 @@ def _run_one(name: str, order: _RunOrder) -> None:
         typer.echo(f"wrote {path}")
 
 
-def _whole_experiments(order: _RunOrder) -> list[str]:
-    """Return the grids that ``--all`` runs: of the protocol and data seed, without texts; claims are run one by one."""
-    from ..papers.grid import Grid, RunSettings
-    from ..papers.runner import EXPERIMENTS
-
-    grids = [one for build in EXPERIMENTS.values() if isinstance(one := build(), Grid) and one.with_texts is None]
-    protocol = RunSettings((0,), order.protocol).protocol  # a name that there is
-    fitting = [grid for grid in grids if protocol in grid.protocols]
-    return [grid.name for grid in fitting if grid.data_seeds or not order.data_seed]
-
-
-def _forecast_of(names: list[str], order: _RunOrder) -> str:
-    """Return a line for each grid that has rows left, and one for all of them where there are several."""
-    from ..papers.grid import Grid
-    from ..papers.runner import EXPERIMENTS, check_name, plan_of, summed_plans
-
-    plans = {}
-    for name in names:
-        grid = EXPERIMENTS[check_name(name)]()
-        if not isinstance(grid, Grid):
-            raise StacklensError(f"{name} has claims and no rows of networks: there is no forecast of it")
-        plans[name] = plan_of(*_grid_to_run(grid, order), order.folder, order.rows, fresh=order.fresh)
-    lines = [f"{name}: {plan}" for name, plan in plans.items()]
-    return "\n".join([*lines, f"all: {summed_plans(plans.values())}"] if len(lines) > 1 else lines)
-
-
 def _grid_to_run(grid: Grid, order: _RunOrder) -> tuple[Grid, RunSettings]:
     """Return the grid, for the user's texts where it needs such, and how its rows are trained."""
     import hashlib
@@ -224,14 +198,30 @@ def run(
     """
     if everything is (name is not None):
         raise StacklensError("give the name of an experiment, or --all: one of the two")
+    from ..papers.grid import Grid, RunSettings
+    from ..papers.runner import EXPERIMENTS, check_name, plan_of, summed_plans
+
     texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
     trained = (seeds, first_seed, data_seed, protocol, epochs, device)
     order = _RunOrder(_results_folder(results), *trained, texts, rows or [], fresh, jobs, networks, quiet)
-    if everything:
+    names = [name] if name is not None else []
+    if everything:  # the grids of the protocol and data seed, without texts; claims are run one by one
         _refuse("--all", "runs whole experiments", {"--rows": rows, **texts})
-    names = _whole_experiments(order) if name is None else [name]
+        grids = [one for build in EXPERIMENTS.values() if isinstance(one := build(), Grid) and one.with_texts is None]
+        known = RunSettings((0,), order.protocol).protocol  # a name that there is
+        names = [one.name for one in grids if known in one.protocols and (one.data_seeds or not data_seed)]
     if everything or forecast:
-        typer.echo(_forecast_of(names, order))
+        # a line for each grid that has rows left, and one for all of them where there are several
+        plans = {}
+        for each in names:
+            grid = EXPERIMENTS[check_name(each)]()
+            if not isinstance(grid, Grid):
+                raise StacklensError(f"{each} has claims and no rows of networks: there is no forecast of it")
+            plans[each] = plan_of(*_grid_to_run(grid, order), order.folder, order.rows, fresh=fresh)
+        for each, plan in plans.items():
+            typer.echo(f"{each}: {plan}")
+        if len(plans) > 1:
+            typer.echo(f"all: {summed_plans(plans.values())}")
     for each in [] if forecast else names:
         _run_one(each, order)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlencode
 
 import typer
@@ -12,9 +12,6 @@ import typer
 from ..core.errors import StacklensError, check_extra
 from ..core.files import check_ending, check_outputs, write_whole
 from .shell import Language, MaxLength, Model, Quiet, Seed
-
-if TYPE_CHECKING:
-    import socket
 
 _THREADS = 16  # a user's browser asks for several things at once
 _ANYWHERE = ("0.0.0.0", "::")  # no address to go to, but all of the machine's
@@ -37,7 +34,16 @@ def app_command(
     names further hosts, with commas between, that the page may be called by: behind a proxy, say.
     """
     check_extra("the page", "page", "dash", "dash_ag_grid", "waitress")
-    with _listening(host, port) as listening:
+    import socket
+
+    try:
+        host.encode("idna")  # bytes that are no text leave a socket open, and raise a TypeError
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StacklensError(f"cannot listen on {host}:{port}: {reason}; choose another --port or --host") from None
+    with listening:
         from ..viz.dashboard.networks import LARGEST_BODY, store
         from ..viz.dashboard.opening import opened_at_start
 
@@ -79,18 +85,6 @@ def app_command(
         serving.run()
         serving.close()
     return 0
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    import socket
-
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        host.encode("idna")  # bytes that are no text leave a socket open, and raise a TypeError
-        return socket.create_server((host, port), family=family)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise StacklensError(f"cannot listen on {host}:{port}: {reason}; choose another --port or --host") from None
 
 
 # ---- `stacklens export`: a report on a network as a page in one file, which asks no other host for anything ----

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 _COMPLETION: Any = typer.completion  # which names what it has from elsewhere
 _DEFECT = 70  # ours, as sysexits.h has it: 1 would mean that something differs
-_INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
+INTERRUPTED, _NO_READER = 130, 141  # 128 and the number of the signal, as everywhere
 
 MOST_JOBS = max(16, 4 * (os.cpu_count() or 1))  # each takes 300 MB, and more than there are cores only wait
 _LONGEST_LINE = 1_000  # characters of an error
@@ -54,13 +54,18 @@ def run_app(app: typer.Typer) -> NoReturn:
     except StacklensError as error:
         status = _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
-        status = _fail("interrupted", _INTERRUPTED)
+        status = _fail("interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit):  # the reader of our output went away, as `| head` does; typer exits then
         status = _NO_READER
     except Exception as error:
         status = _refused(error)
     for stream in (sys.stdout, sys.stderr):
-        _close(stream)
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:  # what cannot be written is dropped: Python would complain about it on its way out
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -90,24 +95,19 @@ def _refused(error: Exception) -> int:
             names.insert(0, context.info_name)
             context = context.parent
         return _fail(f"{error.format_message().rstrip('.')}{given}; see {' '.join([app_name(), *names])} -h")
-    if (reason := _outside(error)) is not None:
-        return _fail(reason)
+    # what the machine or the arguments made impossible
+    if isinstance(error, OSError):
+        return _fail(f"{error.filename or 'cannot write the output'}: {error.strerror or error}")
+    if isinstance(error, UnicodeEncodeError):
+        text = error.object[error.start : error.end]
+        return _fail(f"cannot write {text!a} in {error.encoding}; choose UTF-8")
+    if isinstance(error, OverflowError):
+        return _fail(f"a number is too large: {error}; choose a smaller one")
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        return _fail("there is not enough memory for that; ask for less, or give it more")
     with suppress(OSError):
         traceback.print_exc()
     return _fail("a defect of stacklens, not of what it was given; please report it with the lines above", _DEFECT)
-
-
-def _outside(error: Exception) -> str | None:
-    """Return what the machine or the arguments made impossible, None if ``error`` is our own."""
-    if isinstance(error, OSError):
-        return f"{error.filename or 'cannot write the output'}: {error.strerror or error}"
-    if isinstance(error, UnicodeEncodeError):
-        return f"cannot write {error.object[error.start : error.end]!a} in {error.encoding}; choose UTF-8"
-    if isinstance(error, OverflowError):
-        return f"a number is too large: {error}; choose a smaller one"
-    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
-        return "there is not enough memory for that; ask for less, or give it more"
-    return None
 
 
 def app_name() -> str:
@@ -142,7 +142,7 @@ def _prepare_place() -> None:
     def end_at_once(*_: object) -> None:  # no cleaning up is interrupted halfway, with a traceback
         with suppress(OSError):
             os.write(2, b"error: interrupted\n")
-        os._exit(_INTERRUPTED)
+        os._exit(INTERRUPTED)
 
     def interrupt(*_: object) -> None:
         signal.signal(signal.SIGINT, end_at_once)
@@ -150,16 +150,6 @@ def _prepare_place() -> None:
 
     with suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGINT, interrupt)
-
-
-def _close(stream: Any) -> None:
-    """Drop what cannot be written any more, about which Python would complain on its way out."""
-    try:
-        if stream is not None:
-            stream.flush()
-    except OSError:
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 _WIDTH = 150  # of a table, at least, where nobody says how wide

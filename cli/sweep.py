@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..automata.formats import read_automaton
-from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.files import LARGEST_TEXT, check_ending, check_outputs, read_whole, write_whole
 from ..core.progress import count, progress_bar
@@ -19,7 +17,7 @@ from ..extract.wording import horizon_cell
 from . import shell
 
 if TYPE_CHECKING:
-    from ..extract.evaluation.sweep import Given, Sweep
+    from ..extract.evaluation.sweep import Given
 
 
 _COLUMNS = (
@@ -82,29 +80,24 @@ def sweep_command(
         except StacklensError as error:  # the other files are written all the same
             problem = error
     if not quiet:
-        _show_sweep(found, [path for path in out or [] if path.exists()])
+        cells, notes = list[list[str]](), list(_NOTES)
+        for row, number in zip(found.rows, found.classes, strict=True):
+            accuracy = row.accuracy("network")
+            updates, states = "" if row.updates is None else f"{row.updates:,}", (row.sizes or {}).get("states", "")
+            named = [row.network, updates, str(row.status), "none" if number is None else str(number), str(states)]
+            horizons = [horizon_cell(row.horizon.get(who)) for who in ("rounded network", "network")]
+            right = "" if accuracy is None else f"{accuracy:.1%}"
+            cells.append([*named, row.proof or "", row.certificate or "", *horizons, right, f"{row.seconds:.1f}"])
+            if row.reason is not None:
+                notes.append(row.reason if row.reason.startswith(row.network) else f"{row.network}: {row.reason}")
+        if found.settling is not None:
+            notes.append(f"settled    {found.settling}")
+        notes += [f"wrote {count(len(found.rows), 'row')} to {path}" for path in out or [] if path.exists()]
+        shell.print_table(_COLUMNS, cells, notes)
     if problem is not None:
         raise StacklensError(f"{problem}; what was found is kept in {place}: go on with --resume")
     place.unlink(missing_ok=True)  # last: a run that is killed before has not shown the result
     return int(any(row.status not in (0, 1, 3) for row in found.rows))
-
-
-def _show_sweep(found: Sweep, written: list[Path]) -> None:
-    cells, notes = list[list[str]](), list(_NOTES)
-    for row, number in zip(found.rows, found.classes, strict=True):
-        accuracy = row.accuracy("network")
-        updates, states = "" if row.updates is None else f"{row.updates:,}", (row.sizes or {}).get("states", "")
-        named = [row.network, updates, str(row.status), "none" if number is None else str(number), str(states)]
-        horizons = [horizon_cell(row.horizon.get(who)) for who in ("rounded network", "network")]
-        right = "" if accuracy is None else f"{accuracy:.1%}"
-        cells.append([*named, row.proof or "", row.certificate or "", *horizons, right, f"{row.seconds:.1f}"])
-        if row.reason is not None:
-            notes.append(row.reason if row.reason.startswith(row.network) else f"{row.network}: {row.reason}")
-    if found.settling is not None:
-        notes.append(f"settled    {found.settling}")
-    shell.print_table(
-        _COLUMNS, cells, [*notes, *(f"wrote {count(len(found.rows), 'row')} to {path}" for path in written)]
-    )
 
 
 # ---- `stacklens judge`: many words at once, by network, rounded network, automaton and language ----
@@ -136,8 +129,9 @@ def judge_command(
     if result is not None and automaton is not None:
         raise StacklensError(f"{model} has an automaton with it; leave out --automaton, or name the network")
     from ..extract.by_name import specification_of
-    from ..extract.evaluation.judge import judge_words, word_table
+    from ..extract.evaluation.judge import judge_words, parse_words, word_table
     from ..extract.specification import check_same_alphabet
+    from ..languages.words import check_length
 
     checkpoint = load_network(model) if result is None else checkpoint_for(result.model)
     network = checkpoint.model
@@ -145,7 +139,21 @@ def judge_command(
     check_same_alphabet(specification, network)
     pda = None if automaton is None else read_automaton(automaton, network.alphabet)
     pda = pda if result is None else result.minimised
-    listed = _listed_words(words, network.alphabet)
+    expected = "a text with a word a line"
+    if str(words) != "-":
+        content = read_whole(words, expected)
+    else:
+        content = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST_TEXT + 1)
+        if len(content) > LARGEST_TEXT:
+            raise StacklensError(f"-: more than {LARGEST_TEXT >> 20:,} MiB came from the input; expected {expected}")
+    try:
+        listed = parse_words(content.decode("utf-8-sig"), network.alphabet)
+        for one in listed:
+            check_length(one, _LONGEST)
+    except UnicodeDecodeError:
+        raise StacklensError(f"{words}: cannot be read: it is no text in UTF-8; expected {expected}") from None
+    except StacklensError as error:
+        raise StacklensError(f"{words}: {error}") from None
     # which of the network's stacks it has, a result says, and no file of an automaton
     known = None if pda is None or pda.n_stacks == network.n_stacks else ()
     stacks = known if result is None else result.memories
@@ -158,25 +166,3 @@ def judge_command(
         write_whole(out, frame.to_csv(index=False))
         typer.echo(f"wrote {len(frame):,} words to {out}")
     return int(not all(one.agree for one in judged))
-
-
-def _listed_words(path: Path, alphabet: Sequence[str]) -> list[Word]:
-    from ..extract.evaluation.judge import parse_words
-    from ..languages.words import check_length
-
-    expected = "a text with a word a line"
-    if str(path) != "-":
-        content = read_whole(path, expected)
-    else:
-        content = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST_TEXT + 1)
-        if len(content) > LARGEST_TEXT:
-            raise StacklensError(f"-: more than {LARGEST_TEXT >> 20:,} MiB came from the input; expected {expected}")
-    try:
-        words = parse_words(content.decode("utf-8-sig"), alphabet)
-        for one in words:
-            check_length(one, _LONGEST)
-    except UnicodeDecodeError:
-        raise StacklensError(f"{path}: cannot be read: it is no text in UTF-8; expected {expected}") from None
-    except StacklensError as error:
-        raise StacklensError(f"{path}: {error}") from None
-    return words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,11 +13,6 @@ from ..core.errors import UnknownNameError
 from ..core.files import check_outputs
 from ..core.progress import progress_bar, stages_on
 from .shell import Language, Model, Seed, new_app
-
-if TYPE_CHECKING:
-    from ..models.base import StackModel
-    from ..probe.trace import Trace
-
 
 _LONGEST, _LONGEST_SHOWN = 4_000, 1_000  # symbols, in a file and in a table: every step has the whole stack
 # the keys of `figures.FIGURES`, which would bring plotly along
@@ -80,7 +75,16 @@ def trace_command(
 
     console = Console(markup=False, emoji=False)
     console.print(rich_step_table(runner, seen))
-    console.print(_outcome_text(runner, seen), soft_wrap=True)
+    # what it makes of the word: a verdict, or its outputs where it accepts nothing
+    if runner.task_kind in ("recognition", "next set"):
+        outcome = "accepted" if seen.verdicts[0] else "rejected"
+    else:
+        from ..extract.answers import network_answers
+
+        (answers,) = network_answers(runner, seen.words)
+        outputs = " ".join("–" if number < 0 else str(runner.output_name(number)) for number in answers)
+        outcome = f"outputs {outputs}" if outputs else "no outputs: the word is empty"
+    console.print(outcome, soft_wrap=True)
     return 0
 
 
@@ -91,17 +95,6 @@ def _check_written(out: list[Path] | None, texts: list[str], read: Mapping[str, 
 
     check_suffixes(out, texts)
     check_outputs(out, read)
-
-
-def _outcome_text(network: StackModel[Any], seen: Trace) -> str:
-    """Return what a network makes of a word: a verdict, or its outputs where it accepts nothing."""
-    if network.task_kind in ("recognition", "next set"):
-        return "accepted" if seen.verdicts[0] else "rejected"
-    from ..extract.answers import network_answers
-
-    (answers,) = network_answers(network, seen.words)
-    outputs = " ".join("–" if number < 0 else str(network.output_name(number)) for number in answers)
-    return f"outputs {outputs}" if outputs else "no outputs: the word is empty"
 
 
 # ---- `stacklens probe`: ablations, linear probes, drift, saliency and interchanges, as tables or figures ----

@@ -1,4 +1,7 @@
-"""`stacklens train`: train networks of one kind on a language, stop and resume, keep the best."""
+"""`stacklens train`: train networks of one kind on a language, stop and resume, keep the best.
+
+`stacklens repair` and `stacklens harden`: from a network that learned to one that is right.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..core.errors import StacklensError, in_file
-from ..core.files import check_ending, check_folder
-from ..core.progress import count, progress_bar
+from ..core.files import check_ending, check_folder, check_outputs, write_json
+from ..core.progress import count, progress_bar, stages_on
 from ..core.validation import LARGEST_SEED
+from ..extract.config import parse_budget
 from ..models.training import OPTIONS, SYNONYMS
 from ..models.training.factory import make_trainer
-from .shell import new_app
+from .shell import INTERRUPTED, Language, Model, Quiet, Report, Seed, new_app
 
 if TYPE_CHECKING:
+    from ..extract.result import Extraction
+    from ..models.base import StackModel
     from ..models.training.loop import Trainer
 
 
 train_app = new_app("Train a network.")
-_INTERRUPTED = 130
 _SUFFIXES = (".pt", ".pth")  # of torch's files
 _MOST_SNAPSHOTS = 1_000
 _SNAPSHOTS = "Keep up to this many checkpoints of the best network along the way, in a folder called OUT.snapshots."
@@ -76,11 +81,16 @@ _CHOICES: dict[str, tuple[Any, str, int | None]] = {
 }
 
 
-def _shared_options(model: str) -> list[inspect.Parameter]:
-    required = inspect.Parameter.empty
+def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _add_command(model: str) -> None:
+    """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
+    learned = typer.Option(help=f"What to learn: {_MODELS[model][1]}")
     seeds = typer.Option(min=1, max=1_000, help="How many networks to train side by side.")
-    return [
-        _parameter("language", str, typer.Option(help=f"What to learn: {_MODELS[model][1]}"), required),
+    parameters = [
+        _parameter("language", str, learned, inspect.Parameter.empty),
         _parameter("out", Path | None, typer.Option(help="Where to write the best network."), None),
         _parameter("seed", int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of the first network."), 0),
         _parameter("seeds", int, seeds, _SEEDS.get(model, 5)),
@@ -88,28 +98,19 @@ def _shared_options(model: str) -> list[inspect.Parameter]:
         _parameter("snapshots", int | None, typer.Option(min=2, max=_MOST_SNAPSHOTS, help=_SNAPSHOTS), None),
         _parameter("quiet", bool, typer.Option("--quiet", help="No progress."), False),
     ]
-
-
-def _own_option(option: str) -> inspect.Parameter:
-    if option == "hints":
-        return _parameter(option, bool, typer.Option(help="Use the recipe's hints (1n0n can do without)."), True)
-    if option == "device":
-        return _parameter(option, str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …"), "cpu")
-    kind, what, most = _CHOICES[option]
-    least = 1 if kind is int else None
-    about = typer.Option(min=least, max=most, help=f"{what}; the recipe's by default.")
-    return _parameter(option, kind | None, about, None)
-
-
-def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
-
-
-def _add_command(model: str) -> None:
-    """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
+    for option in OPTIONS[model]:
+        if option == "hints":
+            about = typer.Option(help="Use the recipe's hints (1n0n can do without).")
+            parameters.append(_parameter(option, bool, about, True))
+        elif option == "device":
+            about = typer.Option(help="Where to train: cpu, cuda, cuda:1, …")
+            parameters.append(_parameter(option, str, about, "cpu"))
+        else:
+            kind, what, most = _CHOICES[option]
+            about = typer.Option(min=1 if kind is int else None, max=most, help=f"{what}; the recipe's by default.")
+            parameters.append(_parameter(option, kind | None, about, None))
     synonyms = [name for name, option in SYNONYMS.items() if option in OPTIONS[model]]
-    hidden = [_parameter(name, bool | None, typer.Option(hidden=True), None) for name in synonyms]
-    parameters = [*_shared_options(model), *map(_own_option, OPTIONS[model]), *hidden]
+    parameters += [_parameter(name, bool | None, typer.Option(hidden=True), None) for name in synonyms]
 
     def command(**given: Any) -> int:
         return _train_command(model, **given)
@@ -150,11 +151,17 @@ def _train_command(
     if seeds * weights > _MOST_WEIGHTS:
         fewer = max(1, _MOST_WEIGHTS // weights)
         raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
-    from ..models.checkpoint import Checkpoint, save_model
+    from ..models.checkpoint import Checkpoint, load_checkpoint, save_model
     from ..models.training.snapshots import Snapshots
 
     trainer = make_trainer(model, language, seed, seeds, options)
-    begun = None if resume is None else _resume(trainer, resume)
+    begun = None
+    if resume is not None:
+        begun = load_checkpoint(resume).training
+        if begun is None:
+            raise StacklensError(f"{resume}: this training is over; there is nothing to resume")
+        with in_file(resume):
+            trainer.restore(begun)
     # a training that is resumed goes on keeping what it kept
     state = None if begun is None else begun.get("snapshots")
     kept = Snapshots.restored(state, snapshots) if state is not None else snapshots and Snapshots(snapshots)
@@ -183,18 +190,7 @@ def _train_command(
         kept.end(trainer)
         written = kept.save(trainer, folder, shlex.join(["stacklens", *sys.argv[1:]]))
         typer.echo(f"wrote {count(len(written), 'snapshot')} of it to {folder}")
-    return _INTERRUPTED if stopped else 0
-
-
-def _resume(trainer: Trainer, path: Path) -> dict[str, Any]:
-    from ..models.checkpoint import load_checkpoint
-
-    checkpoint = load_checkpoint(path)
-    if checkpoint.training is None:
-        raise StacklensError(f"{path}: this training is over; there is nothing to resume")
-    with in_file(path):
-        trainer.restore(checkpoint.training)
-    return checkpoint.training
+    return INTERRUPTED if stopped else 0
 
 
 def _run_trainer(trainer: Trainer, quiet: bool) -> None:
@@ -208,3 +204,107 @@ def _run_trainer(trainer: Trainer, quiet: bool) -> None:
                 bar.update(task, completed=trainer.epochs_done, description=f"training: {trainer.progress()}")
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+# ---- `stacklens repair` and `stacklens harden`: from a network that learned to one that is right ----
+
+_Out = Annotated[Path | None, typer.Option(help="Where to write the network; by default beside this name, in a .pt.")]
+
+
+def repair_command(
+    model: Model,
+    language: Language = None,
+    out: _Out = None,
+    seconds: Annotated[str, typer.Option(help="Processor time, such as 60s or 5m.")] = "2m",
+    seed: Seed = 0,
+    report: Report = None,
+    quiet: Quiet = False,
+) -> int:
+    """Train a network further on what breaks it until a certificate holds for words of every length; harden it.
+
+    OUT is written whenever a round made the network better; repairing OUT goes on from there.
+
+    Exit status: 0 certified, and nothing contradicts it; 1 not, and what is left; 2 bad input.
+    """
+    from ..extract.by_name import specification_of
+    from ..extract.repair import repair
+    from ..models.checkpoint import load_network
+
+    path, out = _targets(model, out, report, "repaired")
+    budget = parse_budget(seconds)
+    if budget is None:
+        raise StacklensError("--seconds is a time such as 60s or 5m, not none: a repair may go on for ever")
+    checkpoint = load_network(path)
+    with progress_bar(quiet) as bar:
+        done = repair(
+            checkpoint.model,
+            specification_of(checkpoint, language),
+            seconds=budget,
+            seed=seed,
+            progress=stages_on(bar),
+            on_round=lambda one, best: one.kept and _save(best, out),
+        )
+    written = _save(done.model, out, done.after)
+    if report is not None:
+        write_json(report, done.to_dict())
+    if not quiet:
+        typer.echo(done)
+        typer.echo(
+            f"{'wrote' if done.model is not checkpoint.model else 'wrote the network as it came in to'} {written}"
+        )
+    return done.status
+
+
+def harden_command(
+    model: Model, language: Language = None, out: _Out = None, report: Report = None, quiet: Quiet = False
+) -> int:
+    """Scale what decides a network's actions until each is exactly 0 or 1, so that it is its own rounded form.
+
+    Exit status: 0 certified as itself for words of every length; 1 its actions are whole, but that is not proved of
+    every length; 2 bad input, or actions that cannot be made whole.
+    """
+    from ..extract.by_name import specification_of
+    from ..extract.extraction import extract
+    from ..extract.repair import harden
+    from ..models.checkpoint import load_network
+
+    path, out = _targets(model, out, report, "hardened")
+    checkpoint = load_network(path)
+    specification = specification_of(checkpoint, language)
+    with progress_bar(quiet) as bar:
+        before = extract(checkpoint.model, specification, progress=stages_on(bar))
+        done = harden(before)
+        after = extract(done.model, specification, progress=stages_on(bar))
+    written = _save(done.model, out, after)
+    if report is not None:
+        entry = {"before": before.headline, "after": after.headline, "hardened": done.to_dict()}
+        write_json(report, entry)
+    if not quiet:
+        typer.echo(f"before   {before.headline}\nafter    {after.headline}\nactions  {done}\nwrote {written}")
+    return 0 if getattr(after.certificate.certificate, "itself", False) else 1
+
+
+def _targets(model: Path, out: Path | None, report: Path | None, made: str) -> tuple[Path, Path]:
+    """Return where the network is and where the new one goes, after a check that files can be written there."""
+    from ..models.checkpoint import find_network
+    from ..models.formats.mapping import is_mapping
+
+    path = find_network(model)
+    out = out or Path(f"{model.stem if model.suffix else model.name}-{made}.pt")
+    check_ending(out, _SUFFIXES)
+    check_ending(report, [".json"])
+    beside = out.with_suffix(".json") if is_mapping(path) else None
+    check_outputs([out, beside, report], {"the network's own file": path})
+    return path, out
+
+
+def _save(network: StackModel[Any], out: Path, found: Extraction | None = None) -> str:
+    """Return the files to which the network was written: one of ours, or those of somebody else's weights."""
+    from ..models.checkpoint import made_by, save_model
+    from ..models.formats.mapping import save_module
+
+    if network.unsaved is not None:
+        return " and ".join(map(str, save_module(network, out)))
+    proved = found is not None and not found.status and bool(getattr(found.certificate.certificate, "itself", False))
+    save_model(out, made_by(network, shlex.join(["stacklens", *sys.argv[1:]]), proved))
+    return str(out)

@@ -60,10 +60,13 @@ def verify_command(
     from ..extract.jobs import check_scheduler
 
     if everything:
-        _check_of_all({"MODEL": model, "--automaton": automaton, "--language": language, "--journal": journal}, resume)
-        check_outputs([report])
-        check_ending(report, [".json"])
-        check_scheduler(scheduler)
+        given = {"MODEL": model, "--automaton": automaton, "--language": language, "--journal": journal}
+        of_one = [f"{name} {value}" for name, value in given.items() if value is not None] + ["--resume"] * resume
+        if of_one:
+            raise StacklensError(
+                "--all verifies every network of the zoo, each with its own language, and takes no "
+                f"{', '.join(of_one)}; leave out one or the other"
+            )
         return _verify_all(published, max_length, jobs, scheduler, report, quiet)
     if published is not None:
         raise StacklensError(f"--published {published}: only the table of --all has published networks; add --all")
@@ -128,16 +131,6 @@ def _check_proof_beside(path: Path, result: Extraction, quiet: bool) -> int:
     if status or not quiet:
         typer.echo(f"proof      {proof.name} is {shown}")
     return 1 if status else 0
-
-
-def _check_of_all(given: Mapping[str, object], resume: bool) -> None:
-    """Check that nothing is ``given`` that is about one network."""
-    refused = [f"{name} {value}" for name, value in given.items() if value is not None] + ["--resume"] * resume
-    if refused:
-        raise StacklensError(
-            "--all verifies every network of the zoo, each with its own language, and takes no "
-            f"{', '.join(refused)}; leave out one or the other"
-        )
 
 
 def _journal_automaton(work: Work, journal: Journal, quiet: bool) -> PushdownAutomaton | None:
@@ -257,8 +250,12 @@ def _verify_all(
     published: Path | None, max_length: int | None, jobs: int, scheduler: str | None, report: Path | None, quiet: bool
 ) -> int:
     from ..extract.evaluation.sweep import sweep
+    from ..extract.jobs import check_scheduler
     from ..papers.results import versions
 
+    check_outputs([report])
+    check_ending(report, [".json"])
+    check_scheduler(scheduler)
     networks = networks_in(published)
     with progress_bar(quiet) as bar:
         task = bar.add_task("extract and verify", total=len(networks))

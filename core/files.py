@@ -1,6 +1,5 @@
 """Files are read only where they are files, of a size that is meant; written whole or not at all; and locked."""
 
-import contextlib
 import json
 import os
 import stat
@@ -92,7 +91,7 @@ def write_whole(path: str | Path, content: bytes | str) -> None:
         raise StacklensError(f"cannot write {path}: {_reason(error)}; nothing was written") from None
     finally:
         if temporary is not None:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 os.unlink(temporary)
 
 
@@ -147,7 +146,7 @@ def check_ending(path: Path | None, suffixes: Sequence[str]) -> None:
 
 
 def _is_same_file(path: Path, other: Path) -> bool:
-    with contextlib.suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):
         return os.path.samefile(path, other)
     return False
 

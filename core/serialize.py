@@ -8,7 +8,7 @@ import dataclasses
 import json
 import math
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -85,13 +85,29 @@ def _read_as(kind: Any, value: object, where: str) -> Any:
     if dataclasses.is_dataclass(kind):
         return _read_record(kind, value, where)
     if origin in (Union, types.UnionType):
-        return _one_of(arguments, value, where)
+        if isinstance(value, dict) and "type" in value:
+            for one in arguments:
+                if dataclasses.is_dataclass(one) and getattr(one, "__name__", None) == value["type"]:
+                    return _read_record(one, value, where)
+        problem = StacklensError(f"{where} is {in_short(value)}; expected something else")
+        for one in sorted(arguments, key=lambda one: one is not types.NoneType):
+            try:
+                return _read_as(one, value, where)
+            except StacklensError as error:
+                problem = error
+        raise problem
     if origin is Literal:
         return _expect(any(value == one and type(value) is type(one) for one in arguments), value, where, arguments)
     if origin is collections.abc.Sequence and arguments == (str,) and isinstance(value, str):
         return _checked_text(value, where)  # a word of single characters
     if origin in (tuple, collections.abc.Sequence):
-        return _tuple(arguments if origin is tuple else (arguments[0], ...), value, where)
+        _expect(isinstance(value, list), value, where, "a list")
+        assert isinstance(value, list)
+        if origin is not tuple or arguments[1:] == (...,):
+            arguments = (arguments[0],) * len(value)
+        _expect(len(arguments) == len(value), value, where, f"a list of {len(arguments)}")
+        parts = enumerate(zip(arguments, value, strict=True), 1)
+        return tuple(_read_as(one, part, f"{where} {number}") for number, (one, part) in parts)
     if origin in (dict, collections.abc.Mapping):
         _expect(isinstance(value, dict), value, where, "an object")
         assert isinstance(value, dict)
@@ -128,31 +144,6 @@ def _read_record(kind: Any, value: object, where: str) -> Any:
         return kind(**read)
     except StacklensError as error:  # what no type says
         raise StacklensError(f"{where} holds {error}") from None
-
-
-def _one_of(kinds: Sequence[Any], value: object, where: str) -> Any:
-    if isinstance(value, dict) and "type" in value:
-        for kind in kinds:
-            if dataclasses.is_dataclass(kind) and getattr(kind, "__name__", None) == value["type"]:
-                return _read_record(kind, value, where)
-    problem = StacklensError(f"{where} is {in_short(value)}; expected something else")
-    for kind in sorted(kinds, key=lambda kind: kind is not types.NoneType):
-        try:
-            return _read_as(kind, value, where)
-        except StacklensError as error:
-            problem = error
-    raise problem
-
-
-def _tuple(kinds: tuple[Any, ...], value: object, where: str) -> tuple[Any, ...]:
-    _expect(isinstance(value, list), value, where, "a list")
-    assert isinstance(value, list)
-    if len(kinds) == 2 and kinds[1] is ...:
-        kinds = (kinds[0],) * len(value)
-    _expect(len(kinds) == len(value), value, where, f"a list of {len(kinds)}")
-    return tuple(
-        _read_as(kind, part, f"{where} {i + 1}") for i, (kind, part) in enumerate(zip(kinds, value, strict=True))
-    )
 
 
 def _checked_text(value: str, where: str) -> str:

@@ -7,12 +7,13 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..core.progress import count
 from ..extract.accuracy import SizeScores
 from ..extract.certificate.abstraction import Value
@@ -39,9 +40,6 @@ from .style import (
     stepped,
     themed,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ROW = 190  # pixels of a panel
 # Lines that lie upon each other differ by their widths, the widest below, and by their marks.
@@ -142,12 +140,7 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
         figure.add_trace(line, row=1, col=1)
     figure.update_yaxes(**SHARES, tickvals=[0, 0.5, 1], row=1, col=1)
 
-    # the second: a mark for each network in the row of its automaton, one trace a status
-    for trace in _automaton_marks(sweep, x):
-        figure.add_trace(trace, row=2, col=1)
-    names = _automaton_names(sweep)
-    figure.update_yaxes(tickvals=list(names), ticktext=list(names.values()), row=2, col=1)
-    figure.update_yaxes(range=[-0.6, max(names) + 0.6], row=2, col=1)
+    _draw_automata(figure, sweep, x)
 
     # the third: lengths, with every length above the longest
     found = {who: [row.agrees(who) for row in rows] for who in ("network", "rounded network")}
@@ -220,19 +213,8 @@ def _party_line(
     return go.Scatter(x=x, y=y, name=who, legendgroup=who, **marked)
 
 
-def _automaton_names(sweep: Sweep) -> dict[int, str]:
-    """Return what the rows of the panel of automata are called: 0 for none, then the classes."""
-    names = {0: "none"}
-    for row, number in zip(sweep.rows, sweep.classes, strict=True):
-        if number is not None:
-            states = (row.sizes or {}).get("states")
-            names.setdefault(number, f"{number} ({states} states)" if states != 1 else f"{number} (1 state)")
-            names[number] = f"{number} = {row.language}" if row.proof == "equal" else names[number]
-    return names
-
-
-def _automaton_marks(sweep: Sweep, x: list[Any]) -> list[go.Scatter]:
-    traces = []
+def _draw_automata(figure: go.Figure, sweep: Sweep, x: list[Any]) -> None:
+    """Draw the second panel: a mark for each network in the row of its automaton, one trace a status."""
     for status in sorted({row.status for row in sweep.rows}):
         some = [place for place, row in enumerate(sweep.rows) if row.status == status]
         rows, numbers = [sweep.rows[place] for place in some], [sweep.classes[place] or 0 for place in some]
@@ -247,8 +229,15 @@ def _automaton_marks(sweep: Sweep, x: list[Any]) -> list[go.Scatter]:
             text=[f"{escaped(row.network)}<br>{escaped(row.headline or row.reason or '')}" for row in rows],
             hovertemplate="%{text}<extra>" + f"status {status}" + "</extra>",
         )
-        traces.append(marks)
-    return traces
+        figure.add_trace(marks, row=2, col=1)
+    names = {0: "none"}  # of the rows of the panel: 0 for none, then the classes
+    for row, number in zip(sweep.rows, sweep.classes, strict=True):
+        if number is not None:
+            states = (row.sizes or {}).get("states")
+            names.setdefault(number, f"{number} ({states} states)" if states != 1 else f"{number} (1 state)")
+            names[number] = f"{number} = {row.language}" if row.proof == "equal" else names[number]
+    figure.update_yaxes(tickvals=list(names), ticktext=list(names.values()), row=2, col=1)
+    figure.update_yaxes(range=[-0.6, max(names) + 0.6], row=2, col=1)
 
 
 # ---- Probing: interchange accuracy, ablations, linear probes, drift, saliency, and states as regions ----
@@ -315,12 +304,7 @@ def horizon_figure(found: HorizonCurve) -> go.Figure:
 def saliency_figure(found: Saliency, part: str = "pushed") -> go.Figure:
     """Return on which earlier steps each decision depends, a row a decision; rings where the automaton's top is from.
 
-    Args:
-        found: what was measured.
-        part: "pushed" or "hidden".
-
-    Raises:
-        StacklensError: there is no such part.
+    ``part`` is "pushed" or "hidden". Raises StacklensError: there is no such part.
     """
     if part not in ("pushed", "hidden"):
         raise StacklensError(f"there is no saliency of {part!r}; expected pushed or hidden")
@@ -344,12 +328,8 @@ def saliency_figure(found: Saliency, part: str = "pushed") -> go.Figure:
 def regions_figure(chosen: Selection, word: int | None = None) -> go.Figure:
     """Return hidden vectors in the plane of their principal components, on the regions nearest to each state's centre.
 
-    Args:
-        chosen: moments of a trace that is joined with an automaton.
-        word: of which word the way through the plane is drawn.
-
-    Raises:
-        StacklensError: no automaton was joined, or there are no moments.
+    ``chosen``: moments of a trace that is joined with an automaton. ``word``: of which word the way through the plane
+    is drawn. Raises StacklensError: no automaton was joined, or there are no moments.
     """
     kept = Selection(chosen.trace, *(part[chosen.state != ""] for part in (chosen.word, chosen.step)))
     if not len(kept):
@@ -448,8 +428,6 @@ def boxes_table(proof: Proof) -> pd.DataFrame:
     A box is of a state or a stack symbol, after the letters and tops that were read last. Of a hidden vector numbers
     are its units, of a stack what a cell holds.
     """
-    import pandas as pd
-
     rows = []
     for key, bounds in proof.bounds.items():
         name, *read = ("(cut)" if one is None else str(one) for one in key.tag)
@@ -491,10 +469,8 @@ def learning_of(model: StackModel[Any]) -> go.Figure:
     """Return how many checking words ``model`` and its rounded form got wrong in training, and below it the loss.
 
     Its file keeps that as "history" in its provenance: lists of one length, "epochs", "errors", "errors_rounded", and
-    the loss, or the largest error of an output.
-
-    Raises:
-        StacklensError: it keeps none; the message names the command that makes a file with one.
+    the loss, or the largest error of an output. Raises StacklensError: it keeps none; the message names the command
+    that makes a file with one.
     """
     known: Mapping[str, Any] = {} if model.origin is None else model.origin.provenance
     history, command = known.get("history"), known.get("trained_by", known.get("command"))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError
+from ..core.imports import pd
 from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, state_names, states_of
 from ..languages.words import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace
+from . import style
 from .operations import (
     array_panel,
     letters_of,
@@ -25,26 +27,6 @@ from .operations import (
     segment_panel,
     stack_panels,
 )
-from .style import (
-    OPERATION_COLOURS,
-    OTHER,
-    STATE_CATEGORIES,
-    Panel,
-    category_colours,
-    category_map,
-    category_track,
-    escaped,
-    figure_of,
-    height_track,
-    laid_out,
-    sentence,
-    shortened,
-    themed,
-    title_of,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # ---- Hidden vectors: over time as a heat map, and as points in the plane that shows most of how they differ ----
 
@@ -56,9 +38,7 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
 
     ``states`` names the vector after every step, a sequence for each word, such as states of the automaton; without it
     the colour is the symbol just read. Initial vectors are a group of their own. Each group has a colour and a mark.
-
-    Raises:
-        StacklensError: ``states`` has not a name for every step.
+    Raises StacklensError: ``states`` has not a name for every step.
     """
     # the group of every hidden vector, word by word, the initial one first
     names = [letters_of(seen, word) for word in range(len(seen.words))] if states is None else list(states)
@@ -67,21 +47,28 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
         raise StacklensError(f"states has names for {given} steps; expected {steps}, one a step")
     groups = [name for row in names for name in ("start", *row)]
     if seen.hidden.shape[-1] == 0:
-        return sentence(f"This {model.name} has no hidden vector: its controller is linear.")
+        return style.sentence(f"This {model.name} has no hidden vector: its controller is linear.")
     there = np.arange(seen.hidden.shape[1]) <= seen.steps[:, None]
     if not there.any():
-        return sentence("There are no words in this trace, so there is nothing to draw.")
+        return style.sentence("There are no words in this trace, so there is nothing to draw.")
     points, shares = plane(seen.hidden[there])
-    hovers = np.array(_vector_hovers(seen), dtype=object)
+    texts = []  # to hover over
+    for word, symbols in enumerate(seen.words):
+        read = style.escaped(style.shortened(format_word(symbols), 40)) or "the empty word"
+        for step in range(int(seen.steps[word]) + 1):
+            vector = ", ".join(f"{value:.4g}" for value in seen.hidden[word, step])
+            when = "before the first symbol" if step == 0 else f"after step {step}"
+            texts.append(f"{read}<br>{when}<br>({style.shortened(vector, 120)})")
+    hovers = np.array(texts, dtype=object)
     figure = go.Figure()
-    for number, (name, colour) in enumerate(category_colours(list(dict.fromkeys(groups))).items()):
+    for number, (name, colour) in enumerate(style.category_colours(list(dict.fromkeys(groups))).items()):
         mine = np.array([group == name for group in groups])
         figure.add_scatter(
             x=points[mine, 0],
             y=points[mine, 1],
             mode="markers",
             marker={"color": colour, "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 7, "opacity": 0.75},
-            name=escaped(name),
+            name=style.escaped(name),
             hovertext=hovers[mine],
             hovertemplate="%{hovertext}<extra></extra>",
         )
@@ -94,7 +81,7 @@ def hidden_map(model: StackModel[Any], seen: Trace, states: Sequence[Sequence[st
     )
     figure.update_xaxes(title={"text": f"first principal component ({shares[0]:.0%} of the variance)"})
     figure.update_yaxes(title={"text": f"second principal component ({shares[1]:.0%})"})
-    return themed(figure)
+    return style.themed(figure)
 
 
 def plane(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
@@ -112,29 +99,18 @@ def plane(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
     return centred @ axes.T, (first, second)
 
 
-def _vector_hovers(seen: Trace) -> list[str]:
-    texts = []
-    for word, symbols in enumerate(seen.words):
-        name = escaped(shortened(format_word(symbols), 40)) or "the empty word"
-        for step in range(int(seen.steps[word]) + 1):
-            vector = ", ".join(f"{value:.4g}" for value in seen.hidden[word, step])
-            read = "before the first symbol" if step == 0 else f"after step {step}"
-            texts.append(f"{name}<br>{read}<br>({shortened(vector, 120)})")
-    return texts
-
-
 def state_map(model: StackModel[Any], seen: Trace, pda: PushdownAutomaton) -> go.Figure:
     """Return `hidden_map` of a trace, coloured by the state that ``pda`` is in; where it is in none, faint and grey.
 
     Initial vectors, with a mark of their own, have the colour of the initial state.
     """
     figure = hidden_map(model, seen, states_of(pda, seen))
-    colours = category_colours(pda.states, STATE_CATEGORIES)
+    colours = style.category_colours(pda.states, style.STATE_CATEGORIES)
     for points in figure.data:
         points.marker.color = colours.get(points.name, colours[pda.initial])
     nowhere = [points for points in figure.data if points.name in (REJECTED, AFTER_WORD)]
     for points in nowhere:
-        points.marker.update(color=OTHER, opacity=0.3, size=5)
+        points.marker.update(color=style.OTHER, opacity=0.3, size=5)
     figure.data = (*nowhere, *(points for points in figure.data if points not in nowhere))  # below the others
     return figure
 
@@ -156,8 +132,8 @@ def stacks_figure(
     """
     letters, read = letters_of(seen, word), seen.words[word]
     if not letters:
-        return figure_of(title_of(model, seen, word), [], letters)
-    lengths, panels = model.action_kind in ("signed", "strengths"), list[Panel]()
+        return style.figure_of(style.title_of(model, seen, word), [], letters)
+    lengths, panels = model.action_kind in ("signed", "strengths"), list[style.Panel]()
     if lengths:
         panels = [segment_panel(model, seen, word)]
     elif seen.cells is not None:  # the cells of those of the network's stacks that are asked for
@@ -165,21 +141,23 @@ def stacks_figure(
         soft = stack_panels(seen, word, _SHOWN if len(numbers) <= 1 else _FEW)
         panels = [soft[number] for number in numbers]
     panels += _discrete_panels(pda, read, lengths, state_names(pda, read))
-    return figure_of(title_of(model, seen, word), panels, letters)
+    return style.figure_of(style.title_of(model, seen, word), panels, letters)
 
 
-def _discrete_panels(pda: PushdownAutomaton, word: Word, from_the_bottom: bool, states: Sequence[str]) -> list[Panel]:
+def _discrete_panels(
+    pda: PushdownAutomaton, word: Word, from_the_bottom: bool, states: Sequence[str]
+) -> list[style.Panel]:
     stacks = [discrete_panel(pda, word, stack, from_the_bottom=from_the_bottom) for stack in range(pda.n_stacks)]
-    return [*stacks, category_track("state", states)]
+    return [*stacks, style.category_track("state", states)]
 
 
-def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> Panel:
+def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_the_bottom: bool = False) -> style.Panel:
     """Return what lies on stack number ``stack`` after each letter of ``word``, a colour and a name for each symbol.
 
     At most 20 cells are shown: those nearest the top, with the top on top, or ``from_the_bottom`` the lowest ones.
     """
     steps = len(word) + (pda.end_marker is not None)
-    colours = category_colours(pda.stack_alphabet)
+    colours = style.category_colours(pda.stack_alphabet)
     numbers = {symbol: float(number) for number, symbol in enumerate(pda.stack_alphabet)}
     values, names = np.full((_SHOWN, steps), np.nan), np.full((_SHOWN, steps), "", dtype=object)
     highest = 0
@@ -187,7 +165,7 @@ def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_t
         whole = configuration.stacks[stack]
         content = whole[:_SHOWN] if from_the_bottom else whole[: -_SHOWN - 1 : -1]
         values[: len(content), step] = [numbers[symbol] for symbol in content]
-        names[: len(content), step] = [escaped(symbol) for symbol in content]
+        names[: len(content), step] = [style.escaped(symbol) for symbol in content]
         highest = max(highest, len(content))
     rows = max(1, highest)
     # where the rows of cells stand, and the axis that they stand on
@@ -199,8 +177,8 @@ def discrete_panel(pda: PushdownAutomaton, word: Word, stack: int = 0, *, from_t
     heading = f"{name} after each step{', the top on top' if not from_the_bottom else ''}"
     hover = "after step %{x}, %{y}<br>%{text}<extra></extra>"
     gaps = {"showlegend": False, "hoverongaps": False, "ygap": 1}
-    map_ = category_map(values[:rows], names[:rows], y, colours.values(), hover, **gaps)
-    return Panel(heading, (map_,), axis, max(64, _ROW * rows))
+    map_ = style.category_map(values[:rows], names[:rows], y, colours.values(), hover, **gaps)
+    return style.Panel(heading, (map_,), axis, max(64, _ROW * rows))
 
 
 # ---- The figures by name ----
@@ -227,75 +205,26 @@ def paper_figure(
     ``seen`` is its trace, with stacks=True. How high the stacks of ``truth`` are, the automaton of what it was trained
     on, stands below; the stacks of ``automaton``, what was read out of it, under the soft one, cell by cell.
     """
-    letters = letters_of(seen, word)
-    panels = _paper_panels(model, seen, word) if letters else []
-    if automaton is not None and letters:
-        lengths, states = model.action_kind in ("signed", "strengths"), _states_beside(automaton, seen, word)
-        panels += _discrete_panels(automaton, seen.words[word], lengths, states)
-    if letters and (heights := reference_heights(truth, seen.words[word])) is not None:
-        panels.append(height_track(heights[: len(letters)]))
-    return figure_of(title_of(model, seen, word), panels, letters)
-
-
-def _paper_panels(model: StackModel[Any], seen: Trace, word: int) -> list[Panel]:
-    if model.n_stacks == 0:
-        return [array_panel("hidden", model, seen, word)] if seen.hidden.shape[-1] else []
-    parts = ("actions", "reading" if model.action_kind == "signed" else "pushed")
-    action, other = (array_panel(part, model, seen, word) for part in parts)
-    if model.action_kind in ("signed", "strengths"):
-        return [segment_panel(model, seen, word), action, other]
-    if model.n_stacks == 1:
-        return [action, *stack_panels(seen, word), other]
-    cells = [] if model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
-    return [operation_panel(model, seen, word), *cells]
-
-
-# ---- The other figures: of each its panels, or why there is nothing to draw ----
-
-
-def _panels_of(
-    name: str, model: StackModel[Any], seen: Trace, word: int, automaton: PushdownAutomaton | None
-) -> list[Panel] | str:
+    letters, title = letters_of(seen, word), style.title_of(model, seen, word)
+    if not letters:
+        return style.figure_of(title, [], letters)
     lengths = model.action_kind in ("signed", "strengths")
-    # the hidden vector after every step, a row a unit, with the automaton's states under it
-    if name == "hidden":
-        if seen.hidden.shape[-1] == 0:
-            return f"This {model.name} has no hidden vector: its controller is linear."
-        states = [] if automaton is None else [category_track("state", _states_beside(automaton, seen, word))]
-        return [array_panel("hidden", model, seen, word), *states]
-    if name == "predictions":
-        return f"This {model.name} recognises words and predicts nothing."
-    # the pieces of a stack that has lengths, or the topmost cells of every stack
-    if name == "segments" and not lengths:
-        return f"The stack of this {model.name} has no lengths: its cells show it."
-    if name == "stack" and seen.cells is not None:
-        return stack_panels(seen, word)
-    if name == "rounding" and isinstance(model, Rounded):
-        return "These actions are rounded already: draw this figure of the network itself."
     if model.n_stacks == 0:
-        so = {"actions": ", so it takes no actions", "operations": ", so it takes no operations"}.get(name, "")
-        return f"This {model.name} has no stack{so}."
-    if name == "stack":
-        if lengths:
-            return f"The stack of this {model.name} has lengths, not cells: the segments show it."
-        if not seen.steps.any():
-            return "The word is empty and the network takes no step, so there is nothing to draw."
-        return "This trace has no stack contents: trace with stacks=True."
-    if name == "operations":
-        return [operation_panel(model, seen, word)]
-    if name == "actions":
-        return [array_panel(part, model, seen, word) for part in ("actions", "pushed", "reading")]
-    if name == "segments":
-        arrays = [array_panel(part, model, seen, word) for part in ("actions", "reading")]
-        return [segment_panel(model, seen, word), *arrays]
-    # the network over the rounded one on the same word: where the two part, rounding changes what the network does
-    panels, rounded = list[Panel](), trace(Rounded(model), [seen.words[word]], stacks=True)
-    for kind, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
-        if one.steps[number]:
-            mine = [segment_panel(model, one, number)] if lengths else stack_panels(one, number)
-            mine.append(array_panel("actions", model, one, number))
-            panels += [replace(panel, heading=f"{kind}: {panel.heading}") for panel in mine]
-    return panels
+        panels = [array_panel("hidden", model, seen, word)] if seen.hidden.shape[-1] else []
+    elif lengths:
+        parts = ("actions", "reading" if model.action_kind == "signed" else "pushed")
+        panels = [segment_panel(model, seen, word), *(array_panel(part, model, seen, word) for part in parts)]
+    elif model.n_stacks == 1:
+        action, pushed = (array_panel(part, model, seen, word) for part in ("actions", "pushed"))
+        panels = [action, *stack_panels(seen, word), pushed]
+    else:
+        cells = [] if model.n_stacks > _MANY else stack_panels(seen, word, _FEW)
+        panels = [operation_panel(model, seen, word), *cells]
+    if automaton is not None:
+        panels += _discrete_panels(automaton, seen.words[word], lengths, _states_beside(automaton, seen, word))
+    if (heights := reference_heights(truth, seen.words[word])) is not None:
+        panels.append(style.height_track(heights[: len(letters)]))
+    return style.figure_of(title, panels, letters)
 
 
 def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
@@ -311,20 +240,21 @@ _TABLED, _PLAIN = 120, "rgba(0,0,0,0)"  # steps of a table that is drawn, and th
 
 
 def coloured_table(frame: pd.DataFrame, title: str) -> go.Figure:
-    """Return a table of steps as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3).
-
-    Raises:
-        StacklensError: it has too many rows.
+    """Return a table of steps as a picture, operations in their colours (Joulin & Mikolov 2015, figure 3). Raises
+    StacklensError: it has too many rows.
     """
     if len(frame) > _TABLED:
         raise StacklensError(f"a picture of the table has at most {_TABLED} steps, and this word {len(frame):,}")
     columns = [[f"{one:.3f}" if isinstance(one, float) else str(one) for one in frame[name]] for name in frame]
-    fills = [[f"{OPERATION_COLOURS[one]}88" if one in OPERATION_COLOURS else _PLAIN for one in row] for row in columns]
-    cells = {"values": [[escaped(one.replace("nan", "")) for one in row] for row in columns], "height": 24}
+    fills = [
+        [f"{style.OPERATION_COLOURS[one]}88" if one in style.OPERATION_COLOURS else _PLAIN for one in row]
+        for row in columns
+    ]
+    cells = {"values": [[style.escaped(one.replace("nan", "")) for one in row] for row in columns], "height": 24}
     look = {"align": "left", "line": {"width": 0}}
     table = go.Table(header={"values": [*frame], "fill": {"color": "#8C8C8C44"}, **look})
     table.update(cells={**cells, "fill": {"color": fills}, **look})
-    return laid_out(go.Figure(table), title, 24 * len(frame) + 120, (20, 20, 70, 20))
+    return style.laid_out(go.Figure(table), title, 24 * len(frame) + 120, (20, 20, 70, 20))
 
 
 def draw(
@@ -333,9 +263,7 @@ def draw(
     """Return the figure called ``name``, one of `FIGURES`, of word number ``word``.
 
     With an ``automaton``, what was read out of the network, it shows the automaton's states where it has a place.
-
-    Raises:
-        UnknownNameError: there is no such figure.
+    Raises UnknownNameError: there is no such figure.
     """
     if name not in FIGURES:
         raise UnknownNameError("figure", name, list(FIGURES))
@@ -345,8 +273,45 @@ def draw(
         states = [_states_beside(automaton, seen, one) for one in range(len(seen.words))] if automaton else None
         return hidden_map(model, seen, states)
     if name == "predictions" and model.task_kind != "recognition":
-        return coloured_table(prediction_table(model, seen, word), title_of(model, seen, word))
-    found = _panels_of(name, model, seen, word, automaton)
-    if isinstance(found, str):
-        return sentence(found)
-    return figure_of(title_of(model, seen, word), found, letters_of(seen, word))
+        return coloured_table(prediction_table(model, seen, word), style.title_of(model, seen, word))
+    lengths, panels = model.action_kind in ("signed", "strengths"), list[style.Panel]()
+    nothing = ""  # why there is nothing to draw
+    if name == "hidden" and seen.hidden.shape[-1] == 0:
+        nothing = f"This {model.name} has no hidden vector: its controller is linear."
+    elif name == "hidden":  # after every step, a row a unit, with the automaton's states under it
+        panels = [array_panel("hidden", model, seen, word)]
+        panels += [] if automaton is None else [style.category_track("state", _states_beside(automaton, seen, word))]
+    elif name == "predictions":
+        nothing = f"This {model.name} recognises words and predicts nothing."
+    elif name == "segments" and not lengths:
+        nothing = f"The stack of this {model.name} has no lengths: its cells show it."
+    elif name == "stack" and seen.cells is not None:
+        panels = stack_panels(seen, word)
+    elif name == "rounding" and isinstance(model, Rounded):
+        nothing = "These actions are rounded already: draw this figure of the network itself."
+    elif model.n_stacks == 0:
+        so = {"actions": ", so it takes no actions", "operations": ", so it takes no operations"}.get(name, "")
+        nothing = f"This {model.name} has no stack{so}."
+    elif name == "stack" and lengths:
+        nothing = f"The stack of this {model.name} has lengths, not cells: the segments show it."
+    elif name == "stack" and not seen.steps.any():
+        nothing = "The word is empty and the network takes no step, so there is nothing to draw."
+    elif name == "stack":
+        nothing = "This trace has no stack contents: trace with stacks=True."
+    elif name == "operations":
+        panels = [operation_panel(model, seen, word)]
+    elif name == "actions":
+        panels = [array_panel(part, model, seen, word) for part in ("actions", "pushed", "reading")]
+    elif name == "segments":
+        panels = [segment_panel(model, seen, word)]
+        panels += [array_panel(part, model, seen, word) for part in ("actions", "reading")]
+    else:  # the network over the rounded one on the same word: where they part, rounding changes what the network does
+        rounded = trace(Rounded(model), [seen.words[word]], stacks=True)
+        for kind, one, number in (("soft actions", seen, word), ("rounded actions", rounded, 0)):
+            if one.steps[number]:
+                mine = [segment_panel(model, one, number)] if lengths else stack_panels(one, number)
+                mine.append(array_panel("actions", model, one, number))
+                panels += [replace(panel, heading=f"{kind}: {panel.heading}") for panel in mine]
+    if nothing:
+        return style.sentence(nothing)
+    return style.figure_of(style.title_of(model, seen, word), panels, letters_of(seen, word))

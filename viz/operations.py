@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -18,25 +18,14 @@ from torch import Tensor
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..models.base import Cell, StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
 from ..models.stacks.cells import SuperpositionStack
 from ..probe.edits import Edit, Intervened
 from ..probe.trace import Trace
 from ..probe.trace_io import vector_text
-from .style import (
-    MARKS,
-    OPERATION_COLOURS,
-    Panel,
-    category_colours,
-    category_map,
-    escaped,
-    heat_panel,
-    numbered,
-)
-
-if TYPE_CHECKING:
-    import pandas as pd
+from . import style
 
 _VALUES, _MARKS = 30, 100  # steps up to which cells show the top's value, and a mark
 
@@ -72,7 +61,7 @@ _HEADINGS = {  # of each array its heading, and the letter of its rows
 }
 
 
-def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -> style.Panel:
     """Return an array of the trace over its steps, a row a number: "actions", "pushed", "reading" or "hidden".
 
     Strengths of operations lie between 0 and 1; a signed action is a single row between -1 and 1 (Sun et al. 1993,
@@ -91,20 +80,20 @@ def array_panel(part: str, model: StackModel[Any], seen: Trace, word: int = 0) -
         names = list(seen.letters) if model.pushes_input and stacks * size == len(seen.letters) else names
         heading = heading if model.real_time else "seen of queue and stack"
     rows = names if stacks == 1 else [f"stack {stack + 1} {name}" for stack in range(stacks) for name in names]
-    panel = heat_panel(heading, values.reshape(steps, len(rows)), rows, letters_of(seen, word), **limits)
+    panel = style.heat_panel(heading, values.reshape(steps, len(rows)), rows, letters_of(seen, word), **limits)
     return panel if part != "hidden" else replace(panel, height=max(64, min(400, 16 * len(rows))))
 
 
-def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> style.Panel:
     """Return a row of coloured cells for every stack: green pushes ▲, red pops ▼, grey does nothing ·; with a legend.
 
     The number is what the top holds after the step, where stacks have cells of one number and there is room.
     """
     names = operation_names(model, seen, word)
     taken = {name for step in names for name in step}
-    shown = [name for name in dict.fromkeys((*MARKS, *model.operations)) if name in taken]
-    others = category_colours([name for name in shown if name not in OPERATION_COLOURS])
-    colours = {name: OPERATION_COLOURS.get(name) or others[name] for name in shown}
+    shown = [name for name in dict.fromkeys((*style.MARKS, *model.operations)) if name in taken]
+    others = style.category_colours([name for name in shown if name not in style.OPERATION_COLOURS])
+    colours = {name: style.OPERATION_COLOURS.get(name) or others[name] for name in shown}
     numbers = {name: number for number, name in enumerate(colours)}
     tops = None if seen.cells is None or seen.cells.shape[-1] != 1 else seen.cells[word, : len(names), :, 0, 0]
     # of every cell the mark and the value, while there is room, and all of it as a hover text
@@ -114,10 +103,10 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
     for t, step in enumerate(names):
         for stack, name in enumerate(step):
             strength, top = seen.actions[word, t, stack].max(), 0.0 if tops is None else tops[t, stack]
-            texts[stack][t] = (MARKS.get(name, name) + (f"<br>{top:.2f}" if valued else "")) if room else ""
+            texts[stack][t] = (style.MARKS.get(name, name) + (f"<br>{top:.2f}" if valued else "")) if room else ""
             hovers[stack][t] = f"step {t + 1}, reads {letters[t]}<br>stack {stack + 1}: {name} ({strength:.6g})"
             hovers[stack][t] += "" if tops is None else f"<br>top {top:.6g}"
-    map_ = category_map(
+    map_ = style.category_map(
         np.array([[numbers[name] for name in step] for step in names]).T,
         texts,
         [f"stack {stack + 1}" for stack in range(model.n_stacks)],
@@ -137,11 +126,11 @@ def operation_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel
             y=[None],
             mode="markers",
             marker={"symbol": "square", "size": 12, "color": colour},
-            name=f"{MARKS.get(name, '')} {name}".strip(),
+            name=f"{style.MARKS.get(name, '')} {name}".strip(),
         )
         for name, colour in colours.items()
     ]
-    return Panel(heading, (map_, *legend), y, max(80, 26 * model.n_stacks))
+    return style.Panel(heading, (map_, *legend), y, max(80, 26 * model.n_stacks))
 
 
 def reference_heights(automaton: PushdownAutomaton | None, word: Word) -> np.ndarray | None:
@@ -169,12 +158,11 @@ _NAMED = 80  # steps up to which pieces carry their symbol
 _TALL = 0.15  # a piece shorter than this has no room for it
 
 
-def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]:
+def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[style.Panel]:
     """Return a heat map for every stack, the top on top, all with the same scale.
 
     Cells that stay empty throughout are left out. Where a cell holds several numbers, each has a row. The scale begins
-    at what empty cells hold, 0 or -1.
-    Of a trace without cells there are none.
+    at what empty cells hold, 0 or -1. Of a trace without cells there are none.
     """
     if seen.cells is None:
         return []
@@ -184,7 +172,7 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
         # how many of the topmost cells something ever lies in, at least 3: it differs from the deepest one at first
         mine = cells[:, stack]
         differs = np.flatnonzero((np.abs(mine - mine[:1, -1:]) > _VISIBLE).any((0, 2)))
-        used = max(3, int(differs[-1]) + 1 if len(differs) else 0) if len(cells) else 1
+        used = max(3, int(differs.max(initial=-1)) + 1) if len(cells) else 1
         counts.append(min(shown, used, cells.shape[2]))
     drawn = [cells[:, stack, :count].reshape(len(cells), -1) for stack, count in enumerate(counts)]
     low = -1.0 if any((values < 0).any() for values in drawn) else 0.0
@@ -196,7 +184,7 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[Panel]
         size = cells.shape[3]
         rows = names if size == 1 else [f"{cell} [{place + 1}]" for cell in names for place in range(size)]
         heading = f"{name} after each step, {many}"
-        panels.append(heat_panel(heading, values, rows, letters_of(seen, word), low=low, diverging=False))
+        panels.append(style.heat_panel(heading, values, rows, letters_of(seen, word), low=low, diverging=False))
     return panels
 
 
@@ -237,28 +225,24 @@ def pieces(pops: np.ndarray, pushes: np.ndarray, edits: Sequence[Edit] = ()) -> 
                 there.append(Piece(above.pushed, step, step, above.bottom, height))
         if push > 0:
             there.append(Piece(step, step, step, height, height + float(push)))
-        left, due = there, [edit for edit in edits if int(edit.at[0]) == step + 1]
-        there = _edited(there, due, step, len(pops))
+        left = there
+        for edit in edits:
+            if int(edit.at[0]) != step + 1:
+                continue
+            high = there[-1].top if there else 0.0
+            if edit.part == "height":
+                there = _pieces_between(there, 0.0, max(0.0, high - float(edit.value[0])), step)
+            elif edit.part == "cells":
+                high = max(0.0, high - int(edit.place[0]))
+                low, put = max(0.0, high - 1), list[Piece]()
+                ends = (low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])).tolist()
+                for number, (bottom, top) in enumerate(pairwise(ends)):
+                    if min(top, high) > bottom:
+                        put.append(Piece(len(pops) + number, step, step, bottom, min(top, high)))
+                there = [*_pieces_between(there, 0.0, low, step), *put, *_pieces_between(there, high, np.inf, step)]
         if left is not there:
             ended += [replace(piece, last=step - 1) for piece in left if piece.first < step and piece not in there]
     return [*ended, *(replace(piece, last=len(pops) - 1) for piece in there)]
-
-
-def _edited(there: list[Piece], edits: Sequence[Edit], step: int, steps: int) -> list[Piece]:
-    """Return the pieces, the lowest first, as ``edits`` leave them after ``step``, one of so many."""
-    for edit in edits:
-        high = there[-1].top if there else 0.0
-        if edit.part == "height":
-            there = _pieces_between(there, 0.0, max(0.0, high - float(edit.value[0])), step)
-        elif edit.part == "cells":
-            high = max(0.0, high - int(edit.place[0]))
-            low, put = max(0.0, high - 1), list[Piece]()
-            ends = (low + np.cumsum([0.0, *edit.value.lengths[0].tolist()])).tolist()
-            for number, (bottom, top) in enumerate(pairwise(ends)):
-                if min(top, high) > bottom:
-                    put.append(Piece(steps + number, step, step, bottom, min(top, high)))
-            there = [*_pieces_between(there, 0.0, low, step), *put, *_pieces_between(there, high, np.inf, step)]
-    return there
 
 
 def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> list[Piece]:
@@ -273,10 +257,8 @@ def _pieces_between(there: list[Piece], low: float, high: float, step: int) -> l
 
 
 def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]:
-    """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece.
-
-    Raises:
-        ValueError: its actions are of another kind.
+    """Return what lies in the stack of a network whose actions are signed or strengths, piece by piece. Raises
+    ValueError: its actions are of another kind.
     """
     actions = seen.actions[word, : seen.steps[word], 0] if seen.steps[word] else np.zeros((0, 2))
     edits = model.edits if isinstance(model, Intervened) else ()
@@ -287,43 +269,41 @@ def pieces_of(model: StackModel[Any], seen: Trace, word: int = 0) -> list[Piece]
     raise ValueError(f"a stack with {model.action_kind} actions has no lengths")
 
 
-def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> Panel:
+def segment_panel(model: StackModel[Any], seen: Trace, word: int = 0) -> style.Panel:
     """Return the pieces as boxes: from step to step, from height to height, coloured by the symbol read at the push."""
     letters, found = letters_of(seen, word), pieces_of(model, seen, word)
-    colours = category_colours(seen.letters)
-    bars = [
-        _bars(letter, colours[letter], mine, seen, word, len(letters) <= _NAMED)
-        for letter in seen.letters
-        if (mine := [piece for piece in found if letters[piece.pushed] == letter])
-    ]
-    if not bars:
-        bars = [go.Scatter(x=[], y=[], showlegend=False)]
-    height = max((piece.top for piece in found), default=1.0)
-    y = {"title": {"text": "height"}, "range": [0, 1.02 * max(1.0, height)]}
-    return Panel("stack after each step, by the symbol read when it was pushed", tuple(bars), y, 240)
-
-
-def _bars(letter: str, colour: str, found: list[Piece], seen: Trace, word: int, named: bool) -> Any:
-    return go.Bar(
-        x=[(piece.first + piece.last) / 2 + 1 for piece in found],
-        width=[piece.last - piece.first + 1 for piece in found],
-        base=[piece.bottom for piece in found],
-        y=[piece.length for piece in found],
-        name=escaped(letter),
-        legendgroup=letter,
-        marker={"color": colour, "line": {"width": 1 if named else 0}},
-        text=[escaped(letter) if named and piece.length >= _TALL else "" for piece in found],
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
-        hovertext=[
-            f"pushed at step {piece.pushed + 1}, reading {escaped(letter)}<br>length {piece.length:.6g}, from "
+    colours, named = style.category_colours(seen.letters), len(letters) <= _NAMED
+    bars: list[Any] = []
+    for letter in seen.letters:
+        mine = [piece for piece in found if letters[piece.pushed] == letter]
+        if not mine:
+            continue
+        hovers = [
+            f"pushed at step {piece.pushed + 1}, reading {style.escaped(letter)}<br>length {piece.length:.6g}, from "
             f"{piece.bottom:.6g} to {piece.top:.6g}<br>after steps {piece.first + 1} to {piece.last + 1}<br>value "
             + ", ".join(f"{number:.6g}" for number in seen.pushed[word, piece.pushed, 0])
-            for piece in found
-        ],
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
+            for piece in mine
+        ]
+        bar = go.Bar(
+            x=[(piece.first + piece.last) / 2 + 1 for piece in mine],
+            width=[piece.last - piece.first + 1 for piece in mine],
+            base=[piece.bottom for piece in mine],
+            y=[piece.length for piece in mine],
+            name=style.escaped(letter),
+            legendgroup=letter,
+            marker={"color": colours[letter], "line": {"width": 1 if named else 0}},
+            text=[style.escaped(letter) if named and piece.length >= _TALL else "" for piece in mine],
+            textposition="inside",
+            insidetextanchor="middle",
+            textangle=0,
+            hovertext=hovers,
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+        bars.append(bar)
+    height = max((piece.top for piece in found), default=1.0)
+    y = {"title": {"text": "height"}, "range": [0, 1.02 * max(1.0, height)]}
+    traces = tuple(bars) or (go.Scatter(x=[], y=[], showlegend=False),)
+    return style.Panel("stack after each step, by the symbol read when it was pushed", traces, y, 240)
 
 
 # ---- Who pushed what lies on a stack, in a run that may have been changed ----
@@ -408,7 +388,7 @@ def symbol_meanings(
     return [
         {
             "symbol": symbol,
-            "pushed by": sorted(pushers[symbol], key=numbered),
+            "pushed by": sorted(pushers[symbol], key=style.numbered),
             "low": np.min(values[symbol], 0).round(3).tolist() if values[symbol] else None,
             "high": np.max(values[symbol], 0).round(3).tolist() if values[symbol] else None,
         }
@@ -424,8 +404,6 @@ def step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.DataFra
 
     Source: Sun et al. 1993, tables 1 and 2. Numbers are rounded to 4 digits here; `Trace.to_frame` has them whole.
     """
-    import pandas as pd
-
     operations = operation_names(model, seen, word)
     rows = []
     for step, letter in enumerate(letters_of(seen, word)):
@@ -446,18 +424,23 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
 
     The probability is the one given to the next symbol, NaN for the last step, or, in a transduction, to the output.
     The cells are the ``depth`` topmost ones after the step, where the trace has them (Joulin & Mikolov 2015, table 3).
-
-    Raises:
-        StacklensError: the network is a recogniser, which predicts nothing.
+    Raises StacklensError: the network is a recogniser, which predicts nothing.
     """
-    import pandas as pd
-
     if model.task_kind == "recognition":
         raise StacklensError(f"this {model.name} is a recogniser and predicts nothing; step_table shows its steps")
     letters, operations = letters_of(seen, word), operation_names(model, seen, word)
     rows = []
     for step, (letter, follows) in enumerate(zip(letters, [*letters[1:], ""][: len(letters)], strict=True)):
-        row = {"current": letter, **_prediction_cells(model, seen.output[word, step], follows)}
+        output = seen.output[word, step]
+        best = model.output_alphabet[int(output.argmax())]
+        row: dict[str, Any] = {"current": letter}
+        if model.task_kind == "transduction":
+            row |= {"output": best, "probability": float(output.max())}
+        else:
+            if model.task_kind == "next set":
+                best = " ".join(one for one, value in zip(model.output_alphabet, output, strict=True) if value > 0.5)
+            given = float(output[model.output_alphabet.index(follows)]) if follows else float("nan")
+            row |= {"next": follows, "prediction": best, "probability": given}
         for stack, operation in enumerate(operations[step]):
             suffix = "" if model.n_stacks == 1 else f" {stack + 1}"
             row[f"action{suffix}"] = operation
@@ -465,17 +448,6 @@ def prediction_table(model: StackModel[Any], seen: Trace, word: int = 0) -> pd.D
                 row[f"top{suffix}"] = vector_text(seen.cells[word, step, stack, : model.depth], 2)
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _prediction_cells(model: StackModel[Any], output: np.ndarray, follows: str) -> dict[str, Any]:
-    """Return the prediction at a step before the symbol ``follows``, which is empty at the end."""
-    best = model.output_alphabet[int(output.argmax())]
-    if model.task_kind == "transduction":
-        return {"output": best, "probability": float(output.max())}
-    if model.task_kind == "next set":
-        best = " ".join(symbol for symbol, value in zip(model.output_alphabet, output, strict=True) if value > 0.5)
-    given = float(output[model.output_alphabet.index(follows)]) if follows else float("nan")
-    return {"next": follows, "prediction": best, "probability": given}
 
 
 def trace_data(model: StackModel[Any], seen: Trace, word: int = 0) -> dict[str, Any]:

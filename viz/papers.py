@@ -10,19 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import plotly.graph_objects as go
 
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, UnknownNameError
+from ..core.imports import pd
 from ..extract.report import load_result
 from ..extract.wording import NETWORKS, horizon_cell
 from ..languages.catalogue import get_language, get_task, language_names
 from ..models.base import StackModel
 from ..models.checkpoint import ZOO, load_network, zoo_names
 from ..models.rounding import Rounded
-from ..papers.grid import CONVERGED, Grid, GridResults, RowResult, read_grid, statistic
+from ..papers.grid import CONVERGED, Grid, GridResults, read_grid, statistic
 from ..papers.results import FOLDER, Results, declared, read_results, result_path
 from ..papers.runner import EXPERIMENTS
 from ..papers.sun1993_steps import figure_tables, steps_beside
@@ -31,10 +32,6 @@ from ..papers.tables import NOT_RUN, NOTHING, TextTable, claims_table, grid_tabl
 from ..probe.trace import trace
 from .figures import coloured_table, draw
 from .style import CATEGORIES, OTHER, SHARES, laid_out, sentence
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # ---- Accuracy along a training as a picture: a line for every network, in the colour of what became of it ----
 
@@ -140,24 +137,22 @@ def claim_figures(results: Results) -> list[go.Figure]:
             for counts in claim.figures.values()
         ):
             names = dict.fromkeys(name for counts in claim.figures.values() for name in counts)
-            figures += [_counts_figure(claim.figures, name, results.paper) for name in names]
+            for name in names:
+                # how many words of each set have each value of the quantity, as bars side by side
+                figure = go.Figure(layout={"barmode": "group"})
+                for number, (words, counts) in enumerate(claim.figures.items()):
+                    colour, shape = CATEGORIES[number % len(CATEGORIES)], ("", "/", ".")[number % 3]
+                    figure.add_bar(
+                        x=[int(value) for value in counts.get(name, {})],
+                        y=list(counts.get(name, {}).values()),
+                        name=words,
+                        marker={"color": colour, "pattern": {"shape": shape}},
+                        hovertemplate=f"{name} %{{x}}<br>%{{y:,}} words<extra>{words}</extra>",
+                    )
+                figure.update_xaxes(title={"text": name})
+                figure.update_yaxes(title={"text": "words"})
+                figures.append(laid_out(figure, f"{results.paper}: {name}", 380, (60, 20, 80, 50)))
     return figures
-
-
-def _counts_figure(figures: Mapping[str, Mapping[str, Mapping[str, int]]], name: str, paper: str) -> go.Figure:
-    """Return how many words of each set have each value of the quantity ``name``, as bars side by side."""
-    figure = go.Figure(layout={"barmode": "group"})
-    for number, (words, counts) in enumerate(figures.items()):
-        figure.add_bar(
-            x=[int(value) for value in counts.get(name, {})],
-            y=list(counts.get(name, {}).values()),
-            name=words,
-            marker={"color": CATEGORIES[number % len(CATEGORIES)], "pattern": {"shape": ("", "/", ".")[number % 3]}},
-            hovertemplate=f"{name} %{{x}}<br>%{{y:,}} words<extra>{words}</extra>",
-        )
-    figure.update_xaxes(title={"text": name})
-    figure.update_yaxes(title={"text": "words"})
-    return laid_out(figure, f"{paper}: {name}", 380, (60, 20, 80, 50))
 
 
 def grid_figures(grid: Grid, results: GridResults) -> list[go.Figure]:
@@ -181,9 +176,18 @@ def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
     figure = go.Figure()
     for number, row in enumerate(grid.rows):
         done = results.row(row.name)
+        networks = [] if done is None else [network.scores for network in done.networks]
         for rounded in (False, True):
-            if done is None or not (points := _points_of_row(done, rounded)):
+            # the score of the row's chosen network at each size
+            points = dict[int, float]()
+            for score in networks[0] if networks else ():
+                match = _OVER_N.fullmatch(score)
+                if match is not None and bool(match[2]) == rounded:
+                    value = statistic("chosen", networks, score)
+                    points |= {} if value is None else {int(match[1]): value}
+            if not points:
                 continue
+            points = dict(sorted(points.items()))
             name, colour = row.name + (", rounded" if rounded else ""), CATEGORIES[number % len(CATEGORIES)]
             figure.add_scatter(
                 x=list(points),
@@ -198,18 +202,6 @@ def curve_figure(grid: Grid, results: GridResults) -> go.Figure:
     figure.update_yaxes(**SHARES)
     title = f"{grid.paper}:<br>strings of size n that are predicted"  # a line of a telephone's width each
     return laid_out(figure, title, 420, (60, 20, 60, 120), "below", "container")
-
-
-def _points_of_row(done: RowResult, rounded: bool) -> dict[int, float]:
-    """Return the score of the chosen network of a row at each size."""
-    networks = [network.scores for network in done.networks]
-    found = dict[int, float]()
-    for score in networks[0] if networks else ():
-        match = _OVER_N.fullmatch(score)
-        value = statistic("chosen", networks, score) if match and bool(match[2]) == rounded else None
-        if match is not None and value is not None:
-            found[int(match[1])] = value
-    return dict(sorted(found.items()))
 
 
 def score_figure(grid: Grid, results: GridResults, score: str) -> go.Figure:
@@ -301,14 +293,21 @@ def table_names() -> dict[str, str]:
 
 
 def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
-    """Return what is called ``name``, one of `table_names`, with the results in ``folder``.
-
-    Raises:
-        UnknownNameError: there is no such experiment.
-        FileFormatError: a file in the folder does not hold results.
+    """Return what is called ``name``, one of `table_names`, with the results in ``folder``. Raises UnknownNameError:
+    there is no such experiment; FileFormatError: a file in the folder does not hold results.
     """
-    if name == VERIFY:
-        return _verified(folder)
+    path = result_path(name, folder)
+    if name == VERIFY:  # the table of all networks, without rows where it was not measured
+        command, rows = "stacklens verify --all", tuple[tuple[str, ...], ...]()
+        title = "proof, exhaustive checks and certificate of every network of the zoo"
+        if path.is_file():
+            try:
+                rows = tuple(map(_network_row, json.loads(path.read_text(encoding="utf-8"))["networks"]))
+            except (ValueError, KeyError, TypeError):
+                made = f"write it anew: `{command} --report {path}`"
+                raise FileFormatError(f"{path}: no table of networks; {made}") from None
+        table = TextTable(title, _VERIFIED, rows, "" if path.is_file() else "not measured")
+        return PaperTables("stacklens", title, command, path.is_file(), (table,))
     if name not in EXPERIMENTS:
         raise UnknownNameError("table", name, list(table_names()))
     experiment = EXPERIMENTS[name]()
@@ -319,7 +318,7 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
         command = run_command(experiment, results)
         tables, figures = tuple(grid_tables(experiment, results)), tuple(grid_figures(experiment, results))
         return PaperTables(experiment.paper, experiment.title, command, found is not None, tables, figures)
-    if not result_path(name, folder).is_file():
+    if not path.is_file():
         missing = tuple((claim.section, claim.claim, claim.paper, "not measured") for claim in experiment.claims)
         title, columns = f"{experiment.paper}: {experiment.title}", ("section", "what", "paper", "ours")
         unmeasured = (TextTable(title, columns, missing, "not measured"),)
@@ -327,20 +326,6 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
     claims = read_results(name, folder)
     tables = (claims_table(claims), *figure_tables(claims), *step_tables(claims))
     return PaperTables(experiment.paper, experiment.title, command, True, tables, tuple(claim_figures(claims)))
-
-
-def _verified(folder: Path) -> PaperTables:
-    """Return the table of all networks; it has no rows where it was not measured."""
-    command, path = "stacklens verify --all", result_path(VERIFY, folder)
-    title = "proof, exhaustive checks and certificate of every network of the zoo"
-    rows: tuple[tuple[str, ...], ...] = ()
-    if path.is_file():
-        try:
-            rows = tuple(map(_network_row, json.loads(path.read_text(encoding="utf-8"))["networks"]))
-        except (ValueError, KeyError, TypeError):
-            raise FileFormatError(f"{path}: no table of networks; write it anew: `{command} --report {path}`") from None
-    caption = "" if path.is_file() else "not measured"
-    return PaperTables("stacklens", title, command, path.is_file(), (TextTable(title, _VERIFIED, rows, caption),))
 
 
 def _network_row(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -374,8 +359,6 @@ def frame_of(table: TextTable) -> pd.DataFrame:
 
     A column's name that comes twice gets a number.
     """
-    import pandas as pd
-
     columns = list[tuple[str, list[str]]]()
     for place, name in enumerate(table.columns):
         cells, wide = [row[place] for row in table.rows], table.columns[1:2] == ("of the seeds",) and place > 1
@@ -425,10 +408,7 @@ def numbered_names() -> dict[str, str]:
 
 
 def numbered_figure(name: str) -> NumberedFigure:
-    """Return the figure called ``name``, one of `numbered_names`.
-
-    Raises:
-        UnknownNameError: there is no such figure.
+    """Return the figure called ``name``, one of `numbered_names`. Raises UnknownNameError: there is no such figure.
 
     >>> found = numbered_figure("sun1993-figure-10")
     >>> found.number, list(found.theirs), list(found.ours)
@@ -440,7 +420,10 @@ def numbered_figure(name: str) -> NumberedFigure:
     network, word, pick = given.get("network"), given.get("word"), given.get("pick", "")
     theirs: dict[str, FigurePart] = {}
     if "automaton" in given:
-        theirs["automaton"] = _reference(given["automaton"])
+        named, known = given["automaton"], given["automaton"] in language_names()
+        reference = get_language(named).automaton if known else getattr(get_task(named), "reference", None)
+        assert reference is not None
+        theirs["automaton"] = reference
     if given.get("figure") == "predictions":
         theirs["table"] = coloured_table(frame_of(TextTable("", tuple(given["columns"]), given["rows"])), "as printed")
     elif "rows" in given:
@@ -463,10 +446,3 @@ def numbered_figure(name: str) -> NumberedFigure:
     texts = {part: given[part] for part in ("paper", "number", "title", "says", "differs")}
     opens = None if network is None else (network, word)
     return NumberedFigure(**texts, theirs=theirs, ours=ours, opens=opens, command=given.get("command", ""))
-
-
-def _reference(name: str) -> PushdownAutomaton:
-    """Return the reference automaton of the language or task called ``name``, which has one."""
-    found = get_language(name).automaton if name in language_names() else getattr(get_task(name), "reference", None)
-    assert found is not None
-    return found

@@ -9,14 +9,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import plotly.graph_objects as go
 
 from ..automata.formats.dot import formal_definition, render, to_dot, transition_table
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pda import Word
 from ..core.errors import StacklensError, UnknownNameError, needing
 from ..core.files import write_whole
+from ..core.imports import pd
 from ..extract.accuracy import scores_by_size
 from ..extract.by_name import automaton_named
 from ..extract.claims import check_table, claim_table
@@ -28,10 +29,6 @@ from ..probe.trace import trace
 from .bench.drawing import check_size
 from .curves import accuracy_figure, drift_figure
 from .figures import paper_figure, state_map
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 _STYLE = (Path(__file__).parent / "dashboard" / "assets" / "report.css").read_text(encoding="utf-8")
@@ -122,8 +119,26 @@ def trust_parts(result: Extraction) -> list[str]:
 def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
     """Return a self-contained page on ``result``: summary, automaton, its states, and a trace of each of ``words``."""
     parts = [element("h1", title), element("pre", summary_text(result, transitions=False)), *trust_parts(result)]
-    if result.minimised is not None:
-        parts += _automaton_parts(result, result.automaton)
+    if (pda := result.minimised) is not None:
+        try:
+            check_size(pda)
+            drawn = drawing(render(to_dot(pda), "svg"))
+        except StacklensError as error:
+            drawn = element("p", f"No drawing: {error}.")
+        frame = transition_table(pda)
+        parts += [element("h2", "The automaton"), drawn, element("pre", formal_definition(pda))]
+        parts += [element("h3", "Transitions"), html_table(frame[:_ROWS])]
+        if len(frame) > _ROWS:
+            most = f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."
+            parts.append(element("p", most))
+        # with which hidden vectors a few words visit each state
+        visiting = visiting_words(result.model, result.language)
+        seen = trace(result.model, visiting, stacks=False)
+        visits = visit_table(pda, seen)["state"].value_counts()
+        counts = "; ".join(f"{state} {visits.get(state, 0):,}" for state in pda.states)
+        how_often = f"How often {len(visiting)} words, short ones and others, visit each state: {counts}."
+        map_ = plot(state_map(result.model, seen, pda))
+        parts += [element("h3", "Hidden vectors by state"), map_, element("p", how_often)]
     if words:
         parts.append(element("h2", "The network at work"))
     for word in words:
@@ -131,27 +146,6 @@ def report_page(result: Extraction, words: Sequence[Word], title: str) -> str:
         truth = None if result.language is None else automaton_named(result.language.name, result.model.task_kind, word)
         parts.append(plot(paper_figure(result.model, seen, truth=truth, automaton=result.minimised)))
     return page(title, parts)
-
-
-def _automaton_parts(result: Extraction, pda: PushdownAutomaton) -> list[str]:
-    """Return the drawing, definition and transitions, and with which hidden vectors a few words visit each state."""
-    try:
-        check_size(pda)
-        drawn = drawing(render(to_dot(pda), "svg"))
-    except StacklensError as error:
-        drawn = element("p", f"No drawing: {error}.")
-    frame = transition_table(pda)
-    parts = [element("h2", "The automaton"), drawn, element("pre", formal_definition(pda))]
-    parts += [element("h3", "Transitions"), html_table(frame[:_ROWS])]
-    if len(frame) > _ROWS:
-        parts.append(element("p", f"The first {_ROWS:,} of {len(frame):,} transitions; extract-pda --out writes all."))
-    words = visiting_words(result.model, result.language)
-    seen = trace(result.model, words, stacks=False)
-    visits = visit_table(pda, seen)["state"].value_counts()
-    counts = "; ".join(f"{state} {visits.get(state, 0):,}" for state in pda.states)
-    how_often = f"How often {len(words)} words, short ones and others, visit each state: {counts}."
-    map_ = plot(state_map(result.model, seen, pda))
-    return [*parts, element("h3", "Hidden vectors by state"), map_, element("p", how_often)]
 
 
 def some_words(result: Extraction, number: int) -> list[Word]:
@@ -183,10 +177,8 @@ _SHARP = 2  # pixels of a PNG for each of these
 
 def picture(figure: go.Figure, format: str, title: str = "stacklens", scale: float | None = None) -> bytes:  # noqa: A002
     """Return ``figure`` as a file's content: "html", "svg", "png" or "pdf", ``scale`` times as large as it is laid out.
-
-    Raises:
-        UnknownNameError: there is no such format.
-        StacklensError: SVG, PNG and PDF need Chrome or Chromium, and there is none, or it failed.
+    Raises UnknownNameError: there is no such format; StacklensError: SVG, PNG and PDF need Chrome or Chromium, and
+    there is none, or it failed.
     """
     if format not in get_args(FigureFormat):
         raise UnknownNameError("picture format", format, list(get_args(FigureFormat)))
@@ -209,9 +201,7 @@ def picture(figure: go.Figure, format: str, title: str = "stacklens", scale: flo
 
 def check_suffixes(paths: Iterable[Path], texts: Iterable[str]) -> None:
     """Check that files are texts with these suffixes, or figures that can be drawn here; before any work is done.
-
-    Raises:
-        StacklensError: another suffix, or there is no browser to draw with.
+    Raises StacklensError: another suffix, or there is no browser to draw with.
     """
     known = [*texts, *(f".{kind}" for kind in get_args(FigureFormat))]
     for path in paths:
@@ -228,11 +218,7 @@ def write_by_suffix(path: Path, texts: Mapping[str, Callable[[], str]], figure: 
 
 
 def check_browser() -> None:
-    """Check that SVG, PNG and PDF can be drawn here.
-
-    Raises:
-        StacklensError: there is no Chrome or Chromium.
-    """
+    """Check that SVG, PNG and PDF can be drawn here. Raises StacklensError: there is no Chrome or Chromium."""
     with needing("Kaleido, which draws .svg, .png and .pdf,", "figures"):
         import kaleido
         from choreographer.browsers.chromium import ChromeNotFoundError

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -69,20 +70,14 @@ def category_colours(names: Sequence[str], palette: Sequence[str] = CATEGORIES) 
 
 
 def themed(figure: go.Figure, theme: str = "light") -> go.Figure:
-    """Return a copy of ``figure`` in the light or the dark theme.
-
-    Raises:
-        UnknownNameError: there is no such theme.
-    """
+    """Return a copy of ``figure`` in the light or the dark theme. Raises UnknownNameError: there is no such theme."""
     layout = {**figure.layout.to_plotly_json(), **theme_layout(theme)}
     return go.Figure({"data": [trace.to_plotly_json() for trace in figure.data], "layout": layout})
 
 
 def theme_layout(theme: str = "light") -> dict[str, Any]:
-    """Return the part of a figure's layout that makes it light or dark.
-
-    Raises:
-        UnknownNameError: there is no such theme.
+    """Return the part of a figure's layout that makes it light or dark. Raises UnknownNameError: there is no such
+    theme.
     """
     if theme not in _GROUND:
         raise UnknownNameError("theme", theme, list(_GROUND))
@@ -173,9 +168,8 @@ def shortened(text: str, shown: int = _SHOWN) -> str:
 numbered = partial(re.sub, r"\d+", lambda found: found[0].zfill(9))
 
 
-def escaped(text: str) -> str:
-    """Return ``text`` with <, > and & written so that a picture shows them as they are."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+# a text with <, > and & written so that a picture shows them as they are
+escaped = partial(escape, quote=False)
 
 
 # ---- Pictures over time: panels one below the other, which share an axis of steps that spells the word ----

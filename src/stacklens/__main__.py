@@ -9,12 +9,11 @@ import typer
 from . import __version__
 from .cli.extract import extract_command, show_command
 from .cli.papers import papers_app
-from .cli.repair import harden_command, repair_command
 from .cli.serve import app_command, export_command
 from .cli.shell import new_app, run_app, show_completion, zoo_command
 from .cli.sweep import judge_command, sweep_command
 from .cli.trace import probe_app, trace_command
-from .cli.train import train_app
+from .cli.train import harden_command, repair_command, train_app
 from .cli.verify import verify_command
 
 app = new_app("A lens into stack-augmented neural networks.")

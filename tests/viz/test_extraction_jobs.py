@@ -336,7 +336,7 @@ def test_what_comes_with_a_network_of_the_zoo_was_read_out_of_it(name: str) -> N
 def test_what_comes_with_the_zoo_is_not_shown_for_another_network(monkeypatch: pytest.MonkeyPatch) -> None:
     job.shipped.cache_clear()
     stranger = checkpoint_of("nnpda-palindrome")
-    monkeypatch.setattr(job, "checkpoint_of", lambda _: stranger)
+    monkeypatch.setattr("stacklens.viz.dashboard.networks.checkpoint_of", lambda _: stranger)
     assert job.shipped("nnpda-1n0n") is None
     job.shipped.cache_clear()
 

@@ -16,16 +16,9 @@ from ...probe.edits import Intervened
 from ...probe.intervene import check_intervenable, intervened
 from ...probe.trace import trace
 from ..operations import letters_of, operation_names
-from .run import UNSAID, BenchRun, Expected, answer_name, answers_of, bench_run, expected_of
+from .run import UNSAID, BenchRun, answer_name, answers_of, bench_run, expected_of
 from .word import Part, run_rows, step_part, steps_at
 
-_SIGNED: dict[str, tuple[float, ...]] = {"push": (1.0,), "pop": (-1.0,), "none": (0.0,)}
-_STRENGTHS: dict[str, tuple[float, ...]] = {
-    "push": (0.0, 1.0),
-    "pop": (1.0, 0.0),
-    "none": (0.0, 0.0),
-    "replace": (1.0, 1.0),
-}
 _DIGITS = 3
 
 
@@ -60,10 +53,8 @@ class Change:
 
 
 def changed_network(model: StackModel[Any], word: Word, change: Change) -> Intervened[Any]:
-    """Return ``model``, a network or a rounded one, as it is on ``word`` with the change, once.
-
-    Raises:
-        StacklensError: as `probe.intervene.intervene`.
+    """Return ``model``, a network or a rounded one, as it is on ``word`` with the change, once. Raises StacklensError:
+    as `probe.intervene.intervene`.
     """
     own, rounded = (model.model, True) if isinstance(model, Rounded) else (model, False)
     given = change.arguments()
@@ -93,16 +84,16 @@ def operation_values(model: StackModel[Any]) -> dict[str, tuple[float, ...]]:
         return {name: tuple(row) for name, row in zip(model.operations, ones, strict=True)}
     if model.action_kind == "none":
         return {}
-    return dict(_SIGNED if model.action_kind == "signed" else _STRENGTHS)
+    if model.action_kind == "signed":
+        return {"push": (1.0,), "pop": (-1.0,), "none": (0.0,)}
+    return {"push": (0.0, 1.0), "pop": (1.0, 0.0), "none": (0.0, 0.0), "replace": (1.0, 1.0)}  # strengths
 
 
 def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Return what can be changed in a step of ``model``, as plain data: its parts, and values to choose from.
 
-    Of what the symbols of its automaton's stack mean, see `symbol_meanings`, the middle can be chosen.
-
-    Raises:
-        StacklensError: nothing in it can be changed at a step.
+    Of what the symbols of its automaton's stack mean, see `symbol_meanings`, the middle can be chosen. Raises
+    StacklensError: nothing in it can be changed at a step.
     """
     check_intervenable(model)
     parts: list[dict[str, Any]] = []
@@ -160,9 +151,7 @@ def changed_word(
     is changed does not count), and where the change is ("changed"). The automaton is left out: it runs as before.
 
     ``spelled`` is how the word that something is taken from is written, and ``names`` what values of a cell stand for.
-
-    Raises:
-        StacklensError: that cannot be changed, see `probe.intervene.intervene`.
+    Raises StacklensError: that cannot be changed, see `probe.intervene.intervene`.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> found = changed_word(NNPDA(NNPDAConfig(("a", "b")), seed=1), "ab", Change(1, "actions", (0.0,)))
@@ -178,8 +167,30 @@ def changed_word(
     # places after which the answers differ, and steps with another operation, but for the one that is changed; from 0
     apart = [int(place) for place in np.flatnonzero(actual != other)]
     later = [step for step in differs if step > change.at or change.part != "actions"]
-    nothing: list[Part] = [{"text": f", nothing {'else ' if differs else ''}that it says or does changes"}]
-    effect = _effect(model, change.at, actual, other, expected, apart, later) or nothing
+    # the effect, by the answers before and after the change
+    effect: list[Part] = []
+    if apart:
+        now_says, was = (answer_name(model, numbers[apart[0]]) for numbers in (other, actual))
+        how_often = f", it says something else after {len(apart):,} of {len(actual) - change.at:,} symbols, first at "
+        effect += [{"text": how_often}, step_part(apart[0]), {"text": f" ({now_says}, was {was})"}]
+        # how many answers have become wrong, and right
+        asked = expected.answers != UNSAID
+        right, still = (asked & (numbers == expected.answers) for numbers in (actual, other))
+        for there, past, became in ((right & ~still, "right", "wrong"), (still & ~right, "wrong", "right")):
+            if number := int(there.sum()):
+                were, are = ("was", "is") if number == 1 else ("were", "are")
+                text = f"{number:,} that {were} {past} {are} {became}"
+                effect += [{"text": "; "}, {"text": text, "good": became == "right"}]
+    elif later:
+        effect.append({"text": ", all that it says stays"})
+    else:
+        effect.append({"text": f", nothing {'else ' if differs else ''}that it says or does changes"})
+    if later:
+        stacks = "stack" if model.n_stacks == 1 else "stacks"
+        effect += [{"text": f"; it does something else to its {stacks}, first in "}, step_part(later[0])]
+    if (apart or later) and model.task_kind == "recognition" and len(actual):
+        same, verdict = bool(actual[-1]) == bool(other[-1]), "accepts" if other[-1] else "rejects"
+        effect.append({"text": f"; it {'still' if same else 'now'} {verdict} the word"})
     return {
         "kind": model.task_kind,
         "letters": letters_of(before.seen),
@@ -191,93 +202,52 @@ def changed_word(
     }
 
 
-# ---- The sentence: the change, and the effect that it has ----
-
-
 def _change_part(
     model: StackModel[Any], change: Change, run: BenchRun, spelled: str | None, names: Mapping[tuple[float, ...], str]
 ) -> Part:
     """Return what is changed, with what was there before where that is a few numbers or one operation."""
-    step = f"{'in' if change.part in ('actions', 'pushed') else 'before'} step {change.at + 1:,}"
-    stack = f" on stack {change.stack + 1}" if model.n_stacks > 1 and change.stack is not None else ""
-    where = {
-        "pushed": " to push",
-        "cells": f" in cell {change.cell + 1}" if change.cell else " on top",
-        "hidden": "" if change.unit is None else f" in hidden unit {change.unit + 1}",
-    }.get(change.part, "")
-    new, old = _new(model, change, spelled, names), _old(model, change, run, names)
-    instead = f" in place of {old}" if old is not None and old != new else ""
-    return {"text": f"With {new}{instead}{where}{stack} {step}"}
-
-
-def _new(model: StackModel[Any], change: Change, spelled: str | None, names: Mapping[tuple[float, ...], str]) -> str:
     parts = {"actions": "the operation", "pushed": "the value", "cells": "the cell"}
     what = "the value" if change.unit is not None else parts.get(change.part, "the hidden vector")
     if change.value == "source":
         read, size = (change.from_step or 0) + (change.part in ("actions", "pushed")), len(change.from_word or ())
         what = what if change.from_cell is None else f"cell {change.from_cell + 1}"
-        return f"{what} after {read:,} of the {count(size, 'symbol')} of {spelled or 'ε'}"
-    if isinstance(change.value, str):
-        return f"{what} at zero" if change.value == "zero" else f"{what} {change.value}"
-    if change.part == "actions":
+        new = f"{what} after {read:,} of the {count(size, 'symbol')} of {spelled or 'ε'}"
+    elif isinstance(change.value, str):
+        new = f"{what} at zero" if change.value == "zero" else f"{what} {change.value}"
+    elif change.part == "actions":
         operations = {row: name for name, row in operation_values(model).items()}
-        return operations.get(change.value) or f"actions {_spelled_numbers(change.value, {})}"
-    if change.part == "height":
-        return f"a stack {change.value[0]:g} high"
-    return "other numbers" if len(change.value) > _FEW else _spelled_numbers(change.value, names)
+        new = operations.get(change.value) or f"actions {_spelled_numbers(change.value, {})}"
+    elif change.part == "height":
+        new = f"a stack {change.value[0]:g} high"
+    else:
+        new = "other numbers" if len(change.value) > _FEW else _spelled_numbers(change.value, names)
 
-
-def _old(model: StackModel[Any], change: Change, run: BenchRun, names: Mapping[tuple[float, ...], str]) -> str | None:
-    """Return what was there, where that is an operation or a few numbers."""
-    stack = change.stack or 0
-    if change.part == "actions":
-        return operation_names(model, run.seen)[change.at][stack]
+    # what was there
+    old: str | None = None
     row: np.ndarray | None = None
-    if change.part == "pushed":
-        row = run.seen.pushed[0, change.at, stack]
+    if change.part == "actions":
+        old = operation_names(model, run.seen)[change.at][change.stack or 0]
+    elif change.part == "pushed":
+        row = run.seen.pushed[0, change.at, change.stack or 0]
     elif change.part == "cells" and run.cells is not None and change.at and change.cell < run.cells.shape[2]:
-        row = run.cells[change.at - 1, stack, change.cell]
+        row = run.cells[change.at - 1, change.stack or 0, change.cell]
     elif change.part == "hidden" and change.unit is not None:
         row = run.seen.hidden[0, change.at, change.unit : change.unit + 1]
-    few = row is not None and len(row) <= _FEW and not isinstance(change.value, str)
-    return _spelled_numbers(tuple(row.tolist()), names) if row is not None and few else None
+    if row is not None and len(row) <= _FEW and not isinstance(change.value, str):
+        old = _spelled_numbers(tuple(row.tolist()), names)
+
+    instead = f" in place of {old}" if old is not None and old != new else ""
+    where = {
+        "pushed": " to push",
+        "cells": f" in cell {change.cell + 1}" if change.cell else " on top",
+        "hidden": "" if change.unit is None else f" in hidden unit {change.unit + 1}",
+    }.get(change.part, "")
+    stack = f" on stack {change.stack + 1}" if model.n_stacks > 1 and change.stack is not None else ""
+    step = f"{'in' if change.part in ('actions', 'pushed') else 'before'} step {change.at + 1:,}"
+    return {"text": f"With {new}{instead}{where}{stack} {step}"}
 
 
 def _spelled_numbers(row: tuple[float, ...], names: Mapping[tuple[float, ...], str]) -> str:
     numbers = " ".join(f"{number:.3g}" for number in row)
     name = names.get(row)
     return numbers if name is None else name if set(row) <= {0.0, 1.0} and len(row) > 1 else f"{name} ({numbers})"
-
-
-def _effect(
-    model: StackModel[Any],
-    at: int,
-    actual: np.ndarray,
-    other: np.ndarray,
-    expected: Expected,
-    apart: list[int],
-    later: list[int],
-) -> list[Part]:
-    """Return what a change at a step comes to, by the answers before and after it; nothing where nothing changes."""
-    if not apart and not later:
-        return []
-    parts: list[Part] = [] if apart else [{"text": ", all that it says stays"}]
-    if apart:
-        now, was = (answer_name(model, numbers[apart[0]]) for numbers in (other, actual))
-        how_often = f", it says something else after {len(apart):,} of {len(actual) - at:,} symbols, first at "
-        parts += [{"text": how_often}, step_part(apart[0]), {"text": f" ({now}, was {was})"}]
-        # how many answers have become wrong, and right
-        asked = expected.answers != UNSAID
-        right, still = (asked & (numbers == expected.answers) for numbers in (actual, other))
-        for there, past, became in ((right & ~still, "right", "wrong"), (still & ~right, "wrong", "right")):
-            if number := int(there.sum()):
-                were, are = ("was", "is") if number == 1 else ("were", "are")
-                text = f"{number:,} that {were} {past} {are} {became}"
-                parts += [{"text": "; "}, {"text": text, "good": became == "right"}]
-    if later:
-        stacks = "stack" if model.n_stacks == 1 else "stacks"
-        parts += [{"text": f"; it does something else to its {stacks}, first in "}, step_part(later[0])]
-    if model.task_kind == "recognition" and len(actual):
-        same, does = bool(actual[-1]) == bool(other[-1]), "accepts" if other[-1] else "rejects"
-        parts.append({"text": f"; it {'still' if same else 'now'} {does} the word"})
-    return parts

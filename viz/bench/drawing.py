@@ -138,10 +138,8 @@ MOST_STATES, MOST_EDGES = 60, 150  # beyond, nobody reads a drawing, and Graphvi
 
 
 def check_size(pda: PushdownAutomaton) -> None:
-    """Check that ``pda`` is small enough for a drawing.
-
-    Raises:
-        StacklensError: it has too many states, or too many pairs of states that rules join.
+    """Check that ``pda`` is small enough for a drawing. Raises StacklensError: it has too many states, or too many
+    pairs of states that rules join.
     """
     edges = len({(key[0], step.target) for key, step in pda.transitions.items()})
     if len(pda.states) > MOST_STATES or edges > MOST_EDGES:
@@ -195,15 +193,27 @@ def _drawn_for_bench(
     places = group_places(groups)
     numbers = {state: str(places[group]) for state, group in groups.items()}
     for group in root.iter(f"{{{_SVG}}}g"):
-        title = group.find(f"{{{_SVG}}}title")
-        if title is not None:
-            _mark_group(group, title.text or "", pda, edges, numbers)
-            group.remove(title)  # a browser would show "n0" over the mouse
+        title = group.find(f"{{{_SVG}}}title")  # as Graphviz has named it
+        if title is None:
+            continue
+        group.remove(title)  # a browser would show "n0" over the mouse
+        group.attrib.pop("id", None)
+        if (node := _NODE.fullmatch(title.text or "")) is not None:
+            state = pda.states[int(node[1])]
+            group.attrib |= {"class": "state", "data-state": node[1], "data-name": state}
+            group.attrib |= {"data-group": numbers[state]} if state in numbers else {}
+        elif (ends := _EDGE.fullmatch(title.text or "")) is not None:
+            group.attrib |= {"class": "edge", "data-from": ends[1] or "", "data-to": ends[2]}
+            edge = next((edge for edge in edges if (str(edge.source), str(edge.target)) == ends.groups()), None)
+            if edge is not None:  # the arrow to the initial state has no rules
+                for text, (_, rules) in zip(group.iter(f"{{{_SVG}}}text"), edge.lines, strict=True):
+                    text.attrib["class"] = "rule folded" if edge.folded else "rule"
+                    text.attrib["data-rules"] = " ".join(map(str, rules))
     ElementTree.register_namespace("", _SVG)
     # the drawing in words
     accepting = [state for state in pda.states if state in pda.accepting]
-    ends = f"; accepting: {', '.join(map(quoted, accepting))}" if accepting and pda.acceptance != "output" else ""
-    lines = [
+    which = f"; accepting: {', '.join(map(quoted, accepting))}" if accepting and pda.acceptance != "output" else ""
+    spoken = [
         f"from {pda.states[edge.source]} to {pda.states[edge.target]}: {'; '.join(line for line, _ in edge.lines)}"
         for edge in edges
     ]
@@ -213,7 +223,7 @@ def _drawn_for_bench(
             {"from": edge.source, "to": edge.target, "folded": edge.folded, "rules": [line for line, _ in edge.rules]}
             for edge in edges
         ],
-        "says": f"{len(pda.states)} states, {pda.initial} is the initial one{ends}. {'. '.join(lines)}.",
+        "says": f"{len(pda.states)} states, {pda.initial} is the initial one{which}. {'. '.join(spoken)}.",
     }
 
 
@@ -236,21 +246,3 @@ def _dot_text(lines: list[str]) -> str:
     shown = ("".join(one if one.isprintable() else "·" for one in line) for line in lines)
     escaped = (line.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"') for line in shown)
     return '"' + "\\n".join(escaped) + '"'
-
-
-def _mark_group(
-    group: ElementTree.Element, title: str, pda: PushdownAutomaton, edges: list[Edge], numbers: Mapping[State, str]
-) -> None:
-    """Give a group of the drawing, which Graphviz has named ``title``, its class and numbers, and its lines theirs."""
-    group.attrib.pop("id", None)
-    if (node := _NODE.fullmatch(title)) is not None:
-        state = pda.states[int(node[1])]
-        group.attrib |= {"class": "state", "data-state": node[1], "data-name": state}
-        group.attrib |= {"data-group": numbers[state]} if state in numbers else {}
-    elif (found := _EDGE.fullmatch(title)) is not None:
-        group.attrib |= {"class": "edge", "data-from": found[1] or "", "data-to": found[2]}
-        if not found[1]:
-            return
-        edge = next(one for one in edges if (one.source, one.target) == (int(found[1]), int(found[2])))
-        for text, (_, rules) in zip(group.iter(f"{{{_SVG}}}text"), edge.lines, strict=True):
-            text.attrib |= {"class": "rule folded" if edge.folded else "rule", "data-rules": " ".join(map(str, rules))}

@@ -17,7 +17,6 @@ from ...probe.edits import Intervened, steps_of
 from ...probe.trace import Trace, trace
 from ..operations import filled_shares
 
-Kept = tuple[torch.Tensor, ...]  # of a step: actions, pushed, reading, output, and whether the word has been rejected
 CELLS = 8  # topmost cells of a stack that are kept of every step
 
 
@@ -57,7 +56,8 @@ def bench_run(model: StackModel[Any], word: Word) -> BenchRun:
     codes, steps = steps_of(model, (word,))  # the number of the letter that each step reads, (1, T)
     entered: Callable[[Any, int], Any] = model.entered if isinstance(model, Intervened) else lambda state, _: state
     plain = model.model if isinstance(model, Intervened) else model  # whose verdict is that of a word that ends here
-    taken, cells = list[Kept](), list[torch.Tensor]()
+    # of every step actions, pushed, reading, output, and whether the word has been rejected; and its topmost cells
+    taken, cells = list[tuple[torch.Tensor, ...]](), list[torch.Tensor]()
     accepts = [bool(plain.verdict(state)[0])] if recogniser else []
     state = entered(state, 0)
     hidden = [state.hidden]

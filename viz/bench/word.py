@@ -205,7 +205,26 @@ def run_rows(
             rows.append(_heat_row(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol"))
     if not run.steps or run.model.n_stacks == 0:
         return rows
-    return [*rows, *_operation_rows(run), *_segments(run), *_cell_rows(run), *_pushed_rows(run)]
+    rows += _operation_rows(run)
+    if run.model.action_kind in ("signed", "strengths") and run.model.real_time:
+        # the pieces of a stack that has lengths: [pushed at, from step, to step, bottom, top]
+        found = [
+            [piece.pushed, piece.first, piece.last, round(piece.bottom, _DIGITS), round(piece.top, _DIGITS)]
+            for piece in pieces_of(run.model, run.seen)
+        ]
+        high = max([1.0, *(piece[4] for piece in found)])
+        read = read_by(run.model, run.seen.symbols[0, : run.steps].tolist())
+        rows.append({"type": "segments", "name": "stack", "pieces": found, "high": high, **read})
+    rows += _cell_rows(run)
+    pushed = run.seen.pushed[0, : run.steps].astype(float)
+    if pushed.size and not run.model.pushes_input:
+        _, count, width = pushed.shape
+        hidden: dict[str, Any] = {} if (count, width) == (1, 1) else {"group": "value to push"}
+        for stack in range(count):
+            for place in range(min(width, _SIZE)):
+                name = _numbered(_numbered("value to push", stack, count), place, width, "{} [{}]")
+                rows.append(_heat_row(name, pushed[:, stack, place], *_scale_ends(pushed), **hidden))
+    return rows
 
 
 def _operation_rows(run: BenchRun) -> list[Row]:
@@ -223,20 +242,6 @@ def _operation_rows(run: BenchRun) -> list[Row]:
         for place, name in enumerate(action_names(model)):
             rows.append(_heat_row(_numbered(name, stack, count), actions[:, stack, place], low, 1, **hidden))
     return rows
-
-
-def _segments(run: BenchRun) -> list[Row]:
-    """Return the pieces of a stack that has lengths: [pushed at, from step, to step, bottom, top]."""
-    model = run.model
-    if model.action_kind not in ("signed", "strengths") or not model.real_time:
-        return []
-    found = [
-        [piece.pushed, piece.first, piece.last, round(piece.bottom, _DIGITS), round(piece.top, _DIGITS)]
-        for piece in pieces_of(model, run.seen)
-    ]
-    highest = max((piece[4] for piece in found), default=1.0)
-    read = run.seen.symbols[0, : run.steps].tolist()
-    return [{"type": "segments", "name": "stack", "pieces": found, "high": max(1.0, highest), **read_by(model, read)}]
 
 
 def _cell_rows(run: BenchRun) -> list[Row]:
@@ -263,20 +268,6 @@ def _cell_rows(run: BenchRun) -> list[Row]:
     return rows
 
 
-def _pushed_rows(run: BenchRun) -> list[Row]:
-    model, pushed = run.model, run.seen.pushed[0, : run.steps].astype(float)
-    if model.pushes_input or not pushed.size:
-        return []
-    _, count, size = pushed.shape
-    hidden: dict[str, Any] = {} if (count, size) == (1, 1) else {"group": "value to push"}
-    rows = []
-    for stack in range(count):
-        for place in range(min(size, _SIZE)):
-            name = _numbered(_numbered("value to push", stack, count), place, size, "{} [{}]")
-            rows.append(_heat_row(name, pushed[:, stack, place], *_scale_ends(pushed), **hidden))
-    return rows
-
-
 def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Sequence[str], answers: Row) -> list[Row]:
     """Return what the automaton says, a row of answers, and what it does and holds at every step it takes."""
     stacks = len(run.heights[0]) if run.heights else 0
@@ -296,16 +287,6 @@ def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Seque
     return rows
 
 
-def reference_rows(truth: PushdownAutomaton | None, word: Word) -> list[Row]:
-    """Return how high the stacks of the language's own automaton are, where there is one that pushes anything."""
-    heights = reference_heights(truth, word)
-    if heights is None or not len(heights):
-        return []
-    names = [_numbered("reference height", stack, heights.shape[1]) for stack in range(heights.shape[1])]
-    columns = ([int(height) for height in column if not np.isnan(height)] for column in heights.T)
-    return [_count_row(name, column, id="reference") for name, column in zip(names, columns, strict=True)]
-
-
 # ---- All of one word for the workbench, or its beginning, as plain data that a browser draws ----
 
 
@@ -319,10 +300,8 @@ def word_data(
     """Return what ``model``, a network or a rounded one, does on ``word``, a value a step for every row of the table.
 
     What it and the automaton say is held against what the ``specification`` expects, and against one another; ``truth``
-    is an automaton of that, whose stacks are as high as words are deep, where there is one.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol outside the network's alphabet.
+    is an automaton of that, whose stacks are as high as words are deep, where there is one. Raises UnknownSymbolError:
+    the word has a symbol outside the network's alphabet.
 
     >>> from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
     >>> found = word_data(NNPDA(NNPDAConfig(("a", "b")), seed=1), "ab")
@@ -344,7 +323,11 @@ def word_data(
         says = answer_row("automaton says", model, by_automaton, expected.answers, all_)
         says["differs"] = "".join(".d"[different] for different in differs.tolist())
         rows += automaton_rows(ran, automaton.stack_alphabet, automaton.states, says)
-    rows += reference_rows(truth, word)
+    heights = reference_heights(truth, word)
+    if heights is not None and len(heights):
+        for stack, column in enumerate(heights.T):
+            name = _numbered("reference height", stack, heights.shape[1])
+            rows.append(_count_row(name, [int(height) for height in column if not np.isnan(height)], id="reference"))
     return {
         "kind": model.task_kind,
         "letters": letters,
@@ -367,10 +350,8 @@ def beginning_data(
     """Return `word_data` of the first ``symbols`` of a longer ``word``, and in "of" how many steps it has in all.
 
     None where they do not say what they say in the whole word: where a network or an automaton reads an end symbol, or
-    a network answers when it has read all.
-
-    Raises:
-        UnknownSymbolError: the word, be it at its end, has a symbol outside the network's alphabet.
+    a network answers when it has read all. Raises UnknownSymbolError: the word, be it at its end, has a symbol outside
+    the network's alphabet.
     """
     ends = [one.end_marker for one in (automaton, truth) if one is not None]
     if len(word) <= symbols or not model.real_time or model.extra_steps or model.end is not None or any(ends):
@@ -388,9 +369,7 @@ def beginning_data(
 
 def automaton_data(pda: PushdownAutomaton, word: Word) -> dict[str, Any]:
     """Return what ``pda`` does on ``word``, in the form of `word_data`; there is nothing to be right or wrong about.
-
-    Raises:
-        UnknownSymbolError: the word has a symbol that the automaton does not read.
+    Raises UnknownSymbolError: the word has a symbol that the automaton does not read.
 
     >>> from stacklens.languages.catalogue import get_language
     >>> found = automaton_data(get_language("dyck-1").automaton, "()")

@@ -24,7 +24,7 @@ from werkzeug.exceptions import HTTPException
 
 from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
-from ...extract.claims import disagreements_of, headline
+from ...extract.claims import SIGNS, disagreements_of, headline, verdict_of
 from ...extract.wording import as_sentence, nothing_found
 from ...languages.words import parse_word
 from ...probe.intervene import NAMED, PARTS
@@ -44,7 +44,6 @@ from .panels import in_turn, known_specification, panel_lines, read_word, runner
 from .requests import (
     Access,
     Reader,
-    add_policy,
     answering,
     body,
     flag,
@@ -183,43 +182,43 @@ def beginning_answer(name: str, typed: str, rounded: bool, step: int) -> dict[st
 
 def network_answer(name: str) -> dict[str, Any]:
     """Return what the bench shows of a network beside any word: its card, its automaton, its claims; as HTML, too."""
-    found = _known_of(name)
-    return {**found, "html": html_of(found, "card", "says", "chips", "claims", "meanings", "mending")}
-
-
-def _known_of(name: str) -> dict[str, Any]:
     title, card = networks.network_title(name), panels.network_card(name)
-    base = {**_of_network(name), "network": name, "title": title, "card": card}
-    if (settings := settings_known(name)) is None or (found := known(name, settings)) is None:
-        return {**base, "extracted": False}
-    about = {
-        "extracted": True,
-        "settings": settings.call(),
-        "saved": is_saved(name),
-        "headline": as_sentence(headline(found.report)),
-        "chips": panels.verdict_chips(found.report),
-        "claims": panels.claims_with_words(found.report, name),
-        "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(found.report)],
-        "summary": found.summary,
-        "advice": found.why,
-        "python": panel_lines("claims", name),
-        "mending": extractions.mending_of(name),
-    }
-    if found.automaton is None:
-        return {**base, **about, "automaton": None, "why": nothing_found(found.report["reason"])}
-    return {**base, **about, "automaton": _automaton_answer(name)}
-
-
-def _of_network(name: str) -> dict[str, Any]:
-    """Return what the network reads and has, or why it is not here and what its automaton reads."""
+    found: dict[str, Any] = {"file": networks.file_of(name)}
     if has_network(name):
         model = checkpoint_of(name).model
-        return {"file": networks.file_of(name), "alphabet": list(model.alphabet), "stacks": model.n_stacks}
-    pda, result = known_automaton(name), networks.saved(name)
-    symbols, stacks = ((), 0) if pda is None else (pda.input_alphabet, pda.n_stacks)
-    missing = f"The network of {result.title} is not here, only its automaton; "
-    missing += f"open {result.network}, too, to see what the network does."
-    return {"file": networks.file_of(name), "alphabet": list(symbols), "stacks": stacks, "missing": missing}
+        found |= {"alphabet": list(model.alphabet), "stacks": model.n_stacks}
+    else:  # what its automaton reads, and why the network is not here
+        pda, result = known_automaton(name), networks.saved(name)
+        symbols, stacks = ((), 0) if pda is None else (pda.input_alphabet, pda.n_stacks)
+        missing = f"The network of {result.title} is not here, only its automaton; "
+        missing += f"open {result.network}, too, to see what the network does."
+        found |= {"alphabet": list(symbols), "stacks": stacks, "missing": missing}
+    found |= {"network": name, "title": title, "card": card, "extracted": False}
+    settings = settings_known(name)
+    extracted = None if settings is None else known(name, settings)
+    if settings is not None and extracted is not None:
+        report = extracted.report
+        chips = verdict_of(report).items()
+        found |= {
+            "extracted": True,
+            "settings": settings.call(),
+            "saved": is_saved(name),
+            "headline": as_sentence(headline(report)),
+            # what the automaton is right about, and by what
+            "chips": [{"name": one, "sign": SIGNS[how], "verdict": how, "by": by} for one, (how, by) in chips],
+            "claims": panels.claims_with_words(report, name),
+            "disagreements": [{"word": word, "who": who} for word, who in disagreements_of(report)],
+            "summary": extracted.summary,
+            "advice": extracted.why,
+            "python": panel_lines("claims", name),
+            "mending": extractions.mending_of(name),
+            "automaton": None,
+        }
+        if extracted.automaton is None:
+            found["why"] = nothing_found(report["reason"])
+        else:
+            found["automaton"] = _automaton_answer(name)
+    return {**found, "html": html_of(found, "card", "says", "chips", "claims", "meanings", "mending")}
 
 
 def _automaton_answer(name: str) -> dict[str, Any]:
@@ -287,7 +286,16 @@ def _change(name: str, typed: str, other: str) -> Change:
     if not 1 <= step <= steps:
         raise StacklensError(f"there is no step {step} to change: the word has {steps}")
     stack, cell, unit, from_cell = map(_number_from_1, ("stack", "cell", "unit", "from-cell"))
-    value = _typed_value(text("to", ""))
+    # a value as it is typed: one of `NAMED` that need nothing else, or numbers with spaces between
+    to = text("to", "")
+    value: str | tuple[float, ...] = to
+    if to not in NAMED or to == "centre":
+        try:
+            value = tuple(float(one) for one in to[:_MOST].split())
+        except ValueError:
+            value = ()
+        if not value or not all(map(math.isfinite, value)):
+            raise StacklensError(f"what is put there is '{to:.40}'; expected numbers, or zero, mean, rounded or source")
     if value != "source":
         return Change(step - 1, part, value, stack, cell or 0, unit)
     source = read_word(other, model)
@@ -306,19 +314,6 @@ def _number_from_1(name: str) -> int | None:
     if not 1 <= found <= panels.LONGEST_WORD:
         raise StacklensError(f"{name} is {found}; expected a number from 1 to {panels.LONGEST_WORD:,}")
     return found - 1
-
-
-def _typed_value(typed: str) -> str | tuple[float, ...]:
-    """Return a value as it is typed: one of `NAMED` that need nothing else, or numbers with spaces between."""
-    if typed in NAMED and typed != "centre":
-        return typed
-    try:
-        numbers = tuple(float(one) for one in typed[:_MOST].split())
-    except ValueError:
-        numbers = ()
-    if not numbers or not all(map(math.isfinite, numbers)):
-        raise StacklensError(f"what is put there is '{typed:.40}'; expected numbers, or zero, mean, rounded or source")
-    return numbers
 
 
 def _meanings(name: str) -> list[dict[str, Any]]:
@@ -376,28 +371,12 @@ _POST: dict[str, Callable[[], Any]] = {
     "picture": _figure_file,
 }
 
-# ---- What Dash has on the page: the drawers' figures and tables, in one place that one callback fills ----
-#
-# Strip, step table and automaton are no Dash components: they follow every step that somebody walks or scrubs, and a
-# callback a step takes longer than the frame in which it has to be seen. The browser's part sets the data of the store
-# "asked"; callbacks, which all run in the browser (`assets/drawers.js`), ask the server as every part of the page does.
-
-
-def _with_dash(app: Dash) -> None:
-    """Give ``app`` what Dash has on the page, empty, and the callbacks that fill it."""
-    app.layout = html.Div([dcc.Store(id="asked"), dcc.Store(id="answered"), html.Div(id="filled")])
-    register_one: Any = app.clientside_callback  # dash leaves it without types
-    register_one(ClientsideFunction("bench", "ready"), Input("asked", "id"))
-    filled = Output("filled", "children"), Output("answered", "data")
-    for name, *parts in (
-        ("fill", *filled, Input("asked", "data")),
-        ("answered", Input("answered", "data")),
-        ("csv", Output({"grid": MATCH}, "exportDataAsCsv"), Input({"grid": MATCH, "as": "csv"}, "n_clicks")),
-    ):
-        register_one(ClientsideFunction("bench", name), *parts, prevent_initial_call=True)
-
-
 # ---- The application ----
+#
+# Dash has the drawers' figures and tables, in one place that one callback fills. Strip, step table and automaton are no
+# Dash components: they follow every step that somebody walks or scrubs, and a callback a step takes longer than the
+# frame in which it has to be seen. The browser's part sets the data of the store "asked"; callbacks, which all run in
+# the browser (`assets/drawers.js`), ask the server as every part of the page does.
 
 _SERVED, _UPDATE = "_dash_assets.static", "/_dash-update-component"  # Dash's ways to these files, and to callbacks
 # where in the page go what it shows first, a list, and whether it is dark
@@ -422,7 +401,20 @@ class Workbench(Dash):
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
         theme, papers = request.cookies.get("theme", ""), html_of(tables_and_figures(), "papers")
         page = page.replace(_THEME, theme if theme in THEMES else "").replace(_PAPERS, papers["papers"])
-        return page.replace(_FIRST, _first_data())
+        # what the address asks for as data in the page, so that it is shown without another request; of a long word
+        # it is the beginning, the rest comes later, when its turn has come
+        view = view_of(request.query_string.decode(errors="replace"))
+        first: dict[str, object] = {}
+        try:
+            checkpoint_of(view.network)  # only a network is shown at once
+            typed = random_word(view.network, 0) if view.word is None else view.word
+            first |= {"network": network_answer(view.network), "chosen": typed}
+            whole, asked = len(typed) <= LONG, (view.network, typed, view.rounded)
+            first["word"] = word_answer(*asked) if whole else beginning_answer(*asked, view.step)
+        except StacklensError:  # the page asks again, and says what is wrong
+            pass
+        data = json.dumps(first, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+        return page.replace(_FIRST, f'<script type="application/json" id="at-first">{data}</script>')
 
 
 def new_application(access: Access | None = None) -> Workbench:
@@ -449,14 +441,23 @@ def new_application(access: Access | None = None) -> Workbench:
     )
     server.view_functions[_SERVED] = _asset
     server.view_functions[_UPDATE] = lambda: refused(404, "no callback of this page asks the server")
-    _with_dash(app)
+    # what Dash has on the page, empty, and the callbacks that fill it
+    app.layout = html.Div([dcc.Store(id="asked"), dcc.Store(id="answered"), html.Div(id="filled")])
+    register_one: Any = app.clientside_callback  # dash leaves it without types
+    register_one(ClientsideFunction("bench", "ready"), Input("asked", "id"))
+    filled = Output("filled", "children"), Output("answered", "data")
+    for name, *parts in (
+        ("fill", *filled, Input("asked", "data")),
+        ("answered", Input("answered", "data")),
+        ("csv", Output({"grid": MATCH}, "exportDataAsCsv"), Input({"grid": MATCH, "as": "csv"}, "n_clicks")),
+    ):
+        register_one(ClientsideFunction("bench", name), *parts, prevent_initial_call=True)
     for name, (readers, answer) in _GET.items():
         server.add_url_rule(f"/api/{name}", name, answering(answer, readers))
     for name, receive in _POST.items():
         server.add_url_rule(f"/api/{name}", name, answering(receive), methods=["POST"])
     server.register_error_handler(HTTPException, _sentence_of)
     server.register_error_handler(DependencyException, lambda _: refused(404, "there is no such file"))
-    add_policy(server)
     return app
 
 
@@ -474,22 +475,3 @@ def _asset(filename: str) -> Response:
 def _sentence_of(error: HTTPException) -> Response:
     large = f"the body of this request is larger than {LARGEST_BODY // 1_000_000} MB"
     return refused(error.code or 400, large if error.code == 413 else error.name.lower())
-
-
-def _first_data() -> str:
-    """Return what the address asks for as data in the page, so that it is shown without another request.
-
-    Of a long word it is the beginning; the rest comes later, when its turn has come.
-    """
-    view = view_of(request.query_string.decode(errors="replace"))
-    first: dict[str, object] = {}
-    try:
-        checkpoint_of(view.network)  # only a network is shown at once
-        typed = random_word(view.network, 0) if view.word is None else view.word
-        first |= {"network": network_answer(view.network), "chosen": typed}
-        whole, asked = len(typed) <= LONG, (view.network, typed, view.rounded)
-        first["word"] = word_answer(*asked) if whole else beginning_answer(*asked, view.step)
-    except StacklensError:  # the page asks again, and says what is wrong
-        pass
-    data = json.dumps(first, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    return f'<script type="application/json" id="at-first">{data}</script>'

@@ -21,7 +21,7 @@ from ...core.errors import StacklensError
 from ...extract.certificate.certify import Proof, proof_of
 from ...extract.claims import SIGNS, check_table, claims_of
 from ...extract.evaluation.automaton_runs import coverage_table as transitions_taken
-from ...extract.evaluation.automaton_runs import run_table, visit_table
+from ...extract.evaluation.automaton_runs import covered, run_table, visit_table
 from ...extract.verification.divergence import Drift
 from ...extract.wording import as_sentence
 from ...languages.words import EMPTY_WORD
@@ -32,7 +32,7 @@ from ...probe.trace import trace
 from ..bench.drawing import bench_drawing
 from ..curves import boxes_figure, boxes_table, causality_figure, drift_figure, learning_of
 from ..figures import FIGURES, stacks_figure, state_map
-from ..papers import VERIFY, FigurePart, frame_of, numbered_figure, numbered_names, paper_tables, zoo_networks
+from ..papers import VERIFY, frame_of, numbered_figure, numbered_names, paper_tables, zoo_networks
 from ..report import picture
 from ..style import OPERATION_COLOURS, sentence, theme_layout, themed
 from . import panels
@@ -257,10 +257,15 @@ def _checks_drawer(asked: Asked) -> list[Any]:
     if found.automaton is None:
         return parts
     taken = transitions_taken(found.automaton)
+    singles, pairs = covered(found.automaton)
+    how_many = (
+        f"{singles:,} of {len(found.automaton.transitions):,} transitions are taken by words that the checks are made "
+        f"on, and {pairs:,} pairs of two in a row."
+    )
     return [
         *parts,
         html.H3("transitions"),
-        html.P(panels.coverage_sentence(found.automaton)),
+        html.P(how_many),
         _panel_table("coverage", asked, taken, "shortest word", [_opens(word) for word in taken["shortest word"]]),
     ]
 
@@ -338,7 +343,7 @@ def _automaton_drawer(asked: Asked) -> list[Any]:
 def _figures_drawer(asked: Asked) -> list[Any]:
     file = f"{asked.network}{'-rounded' * asked.rounded}-{_file_part(asked.word or 'empty')}"
     if asked.figure in _OF_NETWORK:
-        figure, *parts = _OF_NETWORK[asked.figure](asked)
+        figure, *parts = _figure_of_network(asked)
         panel = "map" if asked.figure == "states" else asked.figure
         lines = panel_lines(panel, asked.network, asked.word, asked.rounded, asked.raw)
         return [figure_part(asked.figure, themed(figure, asked.theme), lines, file), *parts]
@@ -355,48 +360,38 @@ def _figures_drawer(asked: Asked) -> list[Any]:
     return [*parts, html.H3(f"table of {asked.table}"), table]
 
 
-def _stacks(asked: Asked) -> list[Any]:
+# figures of the network that is open
+_OF_NETWORK = ("stacks", "states", "drift", "boxes", "learning")
+
+
+def _figure_of_network(asked: Asked) -> list[Any]:
+    """Return a figure of the network that is open, one of `_OF_NETWORK`, and what else stands under it."""
+    if asked.figure == "learning":
+        return [learning_of(checkpoint_of(asked.network).model)]
+    if asked.figure == "drift":
+        entry = shown(asked.network).known.report.get("drift")
+        if entry is None:
+            raise StacklensError("there is nothing that drifts in this network as far as is known")
+        return [drift_figure(Drift.from_dict(entry))]
+    if asked.figure == "boxes":  # of the certificate, which is proved anew, one network after another for all users
+        one, model = shown(asked.network), checkpoint_of(asked.network).model
+        if one.known.report["certificate"]["verdict"] != "certified":
+            raise StacklensError("there is no certificate of this network, and so there are no boxes")
+        about = model, one.automaton, one.known.report, panels.known_specification(asked.network)
+        proof = TURNS.result(("boxes", asked.network, one.settings), lambda: proof_of(*about), _PROVED)
+        if not isinstance(proof, Proof):  # a file of somebody else's
+            raise StacklensError(f"the certificate that this result names was not found again: {proof.reason}")
+        lines = panel_lines("box table", asked.network)
+        table = table_part("boxes", boxes_table(proof), lines, asked.network, wrap=False)
+        return [boxes_figure(proof), html.P(_TEXTS["boxes"]), table]
     one, runner = shown(asked.network, asked.raw), panels.runner_of(asked.network, asked.rounded)
+    if asked.figure == "states":
+        return [state_map(runner, panels.seen_on_many(one, asked.rounded), one.automaton)]
     word = panels.read_word(asked.word, runner)
     if len(word) > panels.LONGEST_STACKS:
         return [sentence(f"Stacks are drawn for words of at most {panels.LONGEST_STACKS:,} symbols.")]
     with one_thread():
         return [stacks_figure(runner, trace(runner, [word], stacks=True), one.automaton, stacks=one.known.stacks)]
-
-
-def _states_map(asked: Asked) -> list[Any]:
-    one, runner = shown(asked.network, asked.raw), panels.runner_of(asked.network, asked.rounded)
-    return [state_map(runner, panels.seen_on_many(one, asked.rounded), one.automaton)]
-
-
-def _drift(asked: Asked) -> list[Any]:
-    entry = shown(asked.network).known.report.get("drift")
-    if entry is None:
-        raise StacklensError("there is nothing that drifts in this network as far as is known")
-    return [drift_figure(Drift.from_dict(entry))]
-
-
-def _boxes(asked: Asked) -> list[Any]:
-    """Return the boxes of the certificate, which is proved anew for them, one network after another for all users."""
-    one, checkpoint = shown(asked.network), checkpoint_of(asked.network)
-    if one.known.report["certificate"]["verdict"] != "certified":
-        raise StacklensError("there is no certificate of this network, and so there are no boxes")
-    about = checkpoint.model, one.automaton, one.known.report, panels.known_specification(asked.network)
-    proof = TURNS.result(("boxes", asked.network, one.settings), lambda: proof_of(*about), _PROVED)
-    if not isinstance(proof, Proof):  # a file of somebody else's
-        raise StacklensError(f"the certificate that this result names was not found again: {proof.reason}")
-    table = table_part("boxes", boxes_table(proof), panel_lines("box table", asked.network), asked.network, wrap=False)
-    return [boxes_figure(proof), html.P(_TEXTS["boxes"]), table]
-
-
-# figures of the network that is open, each with what else stands under it
-_OF_NETWORK: dict[str, Callable[[Asked], list[Any]]] = {
-    "stacks": _stacks,
-    "states": _states_map,
-    "drift": _drift,
-    "boxes": _boxes,
-    "learning": lambda asked: [learning_of(checkpoint_of(asked.network).model)],
-}
 
 
 def _papers_drawer(asked: Asked) -> list[Any]:
@@ -434,7 +429,18 @@ def _numbered_drawer(asked: Asked) -> list[Any]:
         side: list[Any] = [html.H3(f"{title}: {found.number}"), html.P([html.B(what), says])]
         for name, part in getattr(found, attribute).items():
             lines = f"{line}numbered_figure({asked.table!r})\nfound.{attribute}[{name!r}]"
-            side += [html.H4(name), _numbered_part(name, part, lines, f"{asked.table}-{attribute}", asked.theme)]
+            file = f"{asked.table}-{attribute}"
+            if isinstance(part, TextTable):
+                made = table_part(name, frame_of(part), lines, file)
+            elif isinstance(part, go.Figure):
+                made = figure_part(name, themed(part, asked.theme), f"{lines}.show()", file)
+            else:
+                svg = base64.b64encode(render(to_dot(part, name), "svg")).decode()
+                source = f"data:image/svg+xml;base64,{svg}"
+                drawn = html.Img(src=source, alt=bench_drawing(part)["says"], className="drawn")
+                save = html.A("SVG", href=source, download=f"{file}.svg", title="save this drawing as SVG")
+                made = html.Div([drawn, save, in_python(lines)])
+            side += [html.H4(name), made]
         sides.append(html.Div(side))
     if found.opens is not None:
         network, word = found.opens
@@ -442,16 +448,6 @@ def _numbered_drawer(asked: Asked) -> list[Any]:
         sides[1].children.append(html.P(html.A(link["text"], href=link["href"])))
     more = [html.P(["more of ours: ", html.Code(found.command)])] if found.command else []
     return [html.P(html.B(f"{found.paper}, {found.number}: {found.title}")), html.Div(sides, className="beside"), *more]
-
-
-def _numbered_part(name: str, part: FigurePart, lines: str, file: str, theme: str) -> Any:
-    if isinstance(part, TextTable):
-        return table_part(name, frame_of(part), lines, file)
-    if isinstance(part, go.Figure):
-        return figure_part(name, themed(part, theme), f"{lines}.show()", file)
-    source = f"data:image/svg+xml;base64,{base64.b64encode(render(to_dot(part, name), 'svg')).decode()}"
-    save = html.A("SVG", href=source, download=f"{file}.svg", title="save this drawing as SVG")
-    return html.Div([html.Img(src=source, alt=bench_drawing(part)["says"], className="drawn"), save, in_python(lines)])
 
 
 def _sweep_drawer(asked: Asked) -> list[Any]:

@@ -7,7 +7,8 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, get_args
@@ -33,21 +34,9 @@ from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
 from ...models.base import StackModel
 from ...models.checkpoint import ZOO, Checkpoint, made_by
+from . import networks
 from .jobs import Jobs, Tell
-from .networks import (
-    DAY,
-    checkpoint_of,
-    file_of,
-    fitting_specification,
-    has_network,
-    is_saved,
-    keep_repaired,
-    network_names,
-    network_title,
-    saved,
-    specification_by_name,
-    store,
-)
+from .networks import DAY, store
 
 STAGES = (
     "trace the network",
@@ -132,10 +121,10 @@ def known(name: str, settings: ExtractionSettings | None = None) -> Known | None
     Without ``settings`` it is what `settings_known` says. It is at hand for a day, or until newer results need its
     room.
     """
-    if is_saved(name):
-        return _known_of_text(saved(name).content)
+    if networks.is_saved(name):
+        return _known_of_text(networks.saved(name).content)
     asked = settings_known(name) if settings is None else settings
-    text = None if asked is None else store().get(_key(checkpoint_of(name), asked))
+    text = None if asked is None else store().get(_key(networks.checkpoint_of(name), asked))
     if text is None:
         return shipped(name) if asked == ExtractionSettings() else None
     return _known_of_text(text)
@@ -152,9 +141,9 @@ def settings_known(name: str) -> ExtractionSettings | None:
 
     What somebody asked for last comes first, then what comes with the zoo. A saved result was extracted as it was.
     """
-    if is_saved(name):
-        return ExtractionSettings(language=_known_of_text(saved(name).content).report["language"])
-    last = store().get(_key(checkpoint_of(name), None))
+    if networks.is_saved(name):
+        return ExtractionSettings(language=_known_of_text(networks.saved(name).content).report["language"])
+    last = store().get(_key(networks.checkpoint_of(name), None))
     if last is not None:
         return ExtractionSettings(**last)
     return None if shipped(name) is None else ExtractionSettings()
@@ -176,7 +165,7 @@ def _texts_of(result: Extraction) -> dict[str, str]:
 
 def keep_extraction(name: str, settings: ExtractionSettings, result: Extraction) -> None:
     """Keep ``result``, which was extracted from the network called ``name`` with ``settings``."""
-    checkpoint = checkpoint_of(name)
+    checkpoint = networks.checkpoint_of(name)
     store().set(_key(checkpoint, settings), json.dumps(content_of(result)), expire=DAY)
     store().set(_key(checkpoint, None), asdict(settings), expire=DAY)
 
@@ -200,8 +189,8 @@ def shipped(name: str) -> Known | None:
     It counts only for the very network that it was read out of. A saved result begins with its report.
     """
     path = ZOO / f"{name}.json"
-    origin = checkpoint_of(name).model.origin
-    if name not in network_names() or not path.is_file() or origin is None:
+    origin = networks.checkpoint_of(name).model.origin
+    if name not in networks.network_names() or not path.is_file() or origin is None:
         return None
     content = json.loads(path.read_text(encoding="utf-8"))
     if content["network"]["sha256"] != origin.sha256:
@@ -290,9 +279,7 @@ def start_extraction(name: str, settings: ExtractionSettings, again: bool = Fals
 
 def start_repair(name: str, seconds: Any) -> None:
     """Have the network called ``name`` repaired, or hardened where that is enough, in so many seconds, None for 60.
-
-    Raises:
-        StacklensError: that is no number from 1 to 600, or the network cannot be repaired, see `mending_of`.
+    Raises StacklensError: that is no number from 1 to 600, or the network cannot be repaired, see `mending_of`.
     """
     checkpoint, settings = _opened(name, "repair it"), settings_known(name)
     chosen = _SECONDS if seconds is None else _whole("seconds", seconds, *_RANGES["budget"])
@@ -306,14 +293,16 @@ def start_repair(name: str, seconds: Any) -> None:
 
 
 def _opened(name: str, what: str) -> Checkpoint:
-    if is_saved(name):
-        raise StacklensError(f"{saved(name).title} is a saved result; open {saved(name).network} to {what}")
-    return checkpoint_of(name)
+    if networks.is_saved(name):
+        raise StacklensError(
+            f"{networks.saved(name).title} is a saved result; open {networks.saved(name).network} to {what}"
+        )
+    return networks.checkpoint_of(name)
 
 
 def _begin(name: str, key: str, what: str, job: Callable[..., Any], *arguments: Any) -> None:
     """Start the job called ``key``, which is asked for last of all of its network."""
-    listed = _ASKED + _key(checkpoint_of(name), None)
+    listed = _ASKED + _key(networks.checkpoint_of(name), None)
     with store().transact():
         asked = [one for one in store().get(listed, []) if one != [key, what]]
         store().set(listed, [*asked, [key, what]][-_LISTED:], expire=DAY)
@@ -332,8 +321,10 @@ def jobs_of(name: str) -> list[dict[str, Any]]:
     Each has its "key" and "what" it does, whether it is "running", its "stage", how much of that is "done" and "of" how
     much, and its "problem", if any; a repair also what `repair_job` returns, as far as it is known.
     """
+    if networks.is_saved(name):
+        return []
     found = []
-    for key, what in [] if is_saved(name) else reversed(store().get(_ASKED + _key(checkpoint_of(name), None), [])):
+    for key, what in reversed(store().get(_ASKED + _key(networks.checkpoint_of(name), None), [])):
         if (state := _jobs.state(key)) is not None:
             stage, done, of, *more = state.progress or ["waiting", 0, 1]
             ended = {} if state.running else (state.result or {})
@@ -348,40 +339,39 @@ def extraction_job(tell: Tell, network: str, settings: dict[str, Any], again: bo
 
     ``tell`` is given the name of each stage, its number from 0, and how many there are.
     """
-    outcome = _outcome_of("extraction", _extract_and_keep, tell, network, ExtractionSettings(**settings), again)
-    return {"network": network, "settings": settings if outcome["problem"] is None else None, **outcome}
-
-
-def _outcome_of(what: str, work: Callable[..., dict[str, Any] | None], *arguments: Any) -> dict[str, Any]:
-    """Return what ``work`` returns, or the problem; a job that says nothing would leave its user waiting."""
-    try:
-        return {"problem": None, **(work(*arguments) or {})}
-    except StacklensError as error:
-        return {"problem": f"{error}."}
-    except Exception as error:
-        return {"problem": f"the {what} failed: {error!r}."}
-
-
-def _extract_and_keep(tell: Tell, network: str, settings: ExtractionSettings, again: bool) -> None:
-    checkpoint = checkpoint_of(network)
-    letters = len(checkpoint.model.alphabet)
-    if settings.max_length is not None and count_all(letters, settings.max_length) > _MOST_WORDS:
-        raise StacklensError(
-            f"there are more than {_MOST_WORDS:,} words of length <= {settings.max_length} over {letters} symbols; "
-            "extract-pda in a shell checks more"
-        )
-    if settings.stack_symbols is not None and checkpoint.model.pushes_input:
-        raise StacklensError(f"this {checkpoint.model.name} pushes the symbol it reads: leave stack symbols empty")
-    specification = specification_by_name(checkpoint, settings.language)
-    if known(network, settings) is not None and not again:
-        return
+    outcome: dict[str, Any] = {"network": network, "settings": None, "problem": None}
 
     def tell_stage(stage: str, done: int, _: int | None) -> None:
         if done == 0:  # it begins
             tell((stage, STAGES.index(stage) if stage in STAGES else 0, len(STAGES)))
 
-    result = extract(checkpoint.model, specification, settings.config(), tell_stage)
-    keep_extraction(network, settings, result if result.minimised is None else with_causality(result))
+    with _one_problem("extraction", outcome):
+        asked, checkpoint = ExtractionSettings(**settings), networks.checkpoint_of(network)
+        letters = len(checkpoint.model.alphabet)
+        if asked.max_length is not None and count_all(letters, asked.max_length) > _MOST_WORDS:
+            raise StacklensError(
+                f"there are more than {_MOST_WORDS:,} words of length <= {asked.max_length} over {letters} symbols; "
+                "extract-pda in a shell checks more"
+            )
+        if asked.stack_symbols is not None and checkpoint.model.pushes_input:
+            raise StacklensError(f"this {checkpoint.model.name} pushes the symbol it reads: leave stack symbols empty")
+        specification = networks.specification_by_name(checkpoint, asked.language)
+        if again or known(network, asked) is None:
+            result = extract(checkpoint.model, specification, asked.config(), tell_stage)
+            keep_extraction(network, asked, result if result.minimised is None else with_causality(result))
+        outcome["settings"] = settings
+    return outcome
+
+
+@contextmanager
+def _one_problem(what: str, outcome: dict[str, Any]) -> Iterator[None]:
+    """Run a block in which what goes wrong is the "problem" of ``outcome``: with none its user would go on waiting."""
+    try:
+        yield
+    except StacklensError as error:
+        outcome["problem"] = f"{error}."
+    except Exception as error:
+        outcome["problem"] = f"the {what} failed: {error!r}."
 
 
 # ---- Repairs: trained further on what breaks them, in a job, and kept as a network that was opened ----
@@ -395,9 +385,9 @@ def mending_of(name: str) -> dict[str, Any] | None:
     Where nothing can, "problem" says why; None where nothing has to be, or nothing is known.
     """
     found = known(name)
-    if found is None or not has_network(name) or found.report["certificate"].get("itself"):
+    if found is None or not networks.has_network(name) or found.report["certificate"].get("itself"):
         return None
-    way, wrong = mending(found.report, file_of(name)), disagreements_of(found.report)
+    way, wrong = mending(found.report, networks.file_of(name)), disagreements_of(found.report)
     word, who = wrong[0] if wrong else (None, "")
     offer = {"what": "repair", "says": "", "command": None, "problem": None, "word": word, "rounded": "rounded" in who}
     try:
@@ -405,7 +395,7 @@ def mending_of(name: str) -> dict[str, Any] | None:
         if (reason := checkpoint.model.unsaved) is not None:
             raise StacklensError(f"what comes of it could not be kept: {reason}")
         if way is None or way.what == "repair":
-            task_of(checkpoint.model, fitting_specification(checkpoint, found.report["language"]))
+            task_of(checkpoint.model, networks.fitting_specification(checkpoint, found.report["language"]))
         if way is None:
             reason = found.report["certificate"]["reason"]
             raise StacklensError(f"there is no certificate for a {checkpoint.model.name} network: {reason}")
@@ -421,37 +411,37 @@ def repair_job(tell: Tell, network: str, what: str, seconds: int, language: str 
     nothing was better, its "title", and the "word" that broke the one before, with whether it was "rounded" then.
     ``tell`` is given the stage, how many seconds it has taken and may take, and the same as far as it is known.
     """
-    return _outcome_of("repair", _repair_and_keep, tell, network, what, seconds, language)
-
-
-def _repair_and_keep(tell: Tell, name: str, what: str, seconds: int, language: str | None) -> dict[str, Any]:
-    checkpoint, offer, config = checkpoint_of(name), mending_of(name) or {}, ExtractionSettings().config()
-    model, specification = checkpoint.model, specification_by_name(checkpoint, language)
-    found: dict[str, Any] = {"network": None, "title": None, "lines": []}
-    found |= {part: offer.get(part) for part in ("word", "rounded")}
-    begun, command = time.process_time(), f"{offer.get('command')}{f' --seconds {seconds}s' * (what == 'repair')}"
+    found: dict[str, Any] = {"problem": None, "network": None, "title": None, "lines": []}
+    begun = time.process_time()
 
     def tell_stage(stage: str, _: int, __: int | None) -> None:
         tell((stage, min(seconds, time.process_time() - begun), seconds, found))
 
     def keep(made: StackModel[Any]) -> None:
-        kept = keep_repaired(made_by(made, command), name, f"{what}ed")
-        found.update(network=kept, title=network_title(kept))
+        kept = networks.keep_repaired(made_by(made, command), network, f"{what}ed")
+        found.update(network=kept, title=networks.network_title(kept))
 
     def end_round(one: Round, best: StackModel[Any]) -> None:
         found["lines"].append(f"round    {one}")
         if one.kept:
             keep(best)
 
-    if what == "harden":
-        before = extract(model, specification, config, tell_stage)
-        made = harden(before)
-        after = extract(made.model, specification, config, tell_stage)
-        lines = [f"before   {before.headline}", f"after    {after.headline}", f"actions  {made}"]
-    else:
-        done = repair(model, specification, config, seconds=seconds, progress=tell_stage, on_round=end_round)
-        after, lines = done.after, str(done).splitlines()
-    if after.model is not model:
-        keep(after.model)
-        keep_extraction(found["network"], ExtractionSettings(language=language), after)
-    return {**found, "lines": lines}
+    with _one_problem("repair", found):
+        checkpoint = networks.checkpoint_of(network)
+        model, specification = checkpoint.model, networks.specification_by_name(checkpoint, language)
+        offer, config = mending_of(network) or {}, ExtractionSettings().config()
+        found |= {part: offer.get(part) for part in ("word", "rounded")}
+        command = f"{offer.get('command')}{f' --seconds {seconds}s' * (what == 'repair')}"
+        if what == "harden":
+            before = extract(model, specification, config, tell_stage)
+            made = harden(before)
+            after = extract(made.model, specification, config, tell_stage)
+            lines = [f"before   {before.headline}", f"after    {after.headline}", f"actions  {made}"]
+        else:
+            done = repair(model, specification, config, seconds=seconds, progress=tell_stage, on_round=end_round)
+            after, lines = done.after, str(done).splitlines()
+        if after.model is not model:
+            keep(after.model)
+            keep_extraction(found["network"], ExtractionSettings(language=language), after)
+        return {**found, "lines": lines}
+    return found

@@ -77,6 +77,7 @@ class Jobs:
 
     def _wait(self, kept: Any, key: str, asked: list[Any]) -> None:
         """Start a job when its turn has come, and see to its end, so that nothing is left of it in the system."""
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         process: subprocess.Popen[str] | None = None
         while process is None:
             with kept.transact():
@@ -85,12 +86,17 @@ class Jobs:
                 if key not in waiting:  # it was cancelled
                     break
                 if waiting[0] == key and len(line) - len(waiting) < self.working:
-                    process = _process_for(asked)
-                    mine = [] if process is None else [[key, *_process_named(process.pid), True]]
-                    kept.set(_LINE, [*(one for one in line if one[_KEY] != key), *mine])
-                    if process is None:  # the system has no room for another
+                    others = [one for one in line if one[_KEY] != key]
+                    try:
+                        process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, env=environment, text=True)
+                    except OSError:  # the system has no room for another
+                        kept.set(_LINE, others)
                         kept.set(_RESULT + key, self.stopped, expire=DAY)
                         break
+                    assert process.stdin is not None
+                    process.stdin.write(f"{json.dumps(asked)}\n")
+                    process.stdin.flush()
+                    kept.set(_LINE, [*others, [key, *_process_named(process.pid), True]])
             if process is None:
                 time.sleep(_POLL)
         if process is not None:
@@ -144,19 +150,6 @@ def _living(kept: Any) -> list[list[Any]]:
             return False
 
     return [one for one in kept.get(_LINE, []) if lives(*one[1:_WORKS])]
-
-
-def _process_for(asked: list[Any]) -> subprocess.Popen[str] | None:
-    """Return the process that works on a job, None where the system has no room for another."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    try:
-        process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, env=environment, text=True)
-    except OSError:
-        return None
-    assert process.stdin is not None
-    process.stdin.write(f"{json.dumps(asked)}\n")
-    process.stdin.flush()
-    return process
 
 
 # ---- The job's own process. What to do comes as a line of JSON; when standard input ends, the server has, and so does
@@ -232,11 +225,8 @@ class Turns:
     def result(self, key: Any, work: Callable[[], Any], patience: float | None = None) -> Any:
         """Return what comes of ``work``, done in its turn; pieces with one ``key`` are one.
 
-        It waits ``patience`` seconds, whatever comes first; by default only for what is being worked on.
-
-        Raises:
-            NotYetError: it is not there yet, or too much waits.
-            Exception: as ``work`` raised it.
+        It waits ``patience`` seconds, whatever comes first; by default only for what is being worked on. Raises
+        NotYetError: it is not there yet, or too much waits; Exception: as ``work`` raised it.
         """
         with self._lock:
             to_do = [name for name, piece in self._pieces.items() if not piece.found.done()]
@@ -256,23 +246,22 @@ class Turns:
         return piece.found.result()
 
     def _do_all(self) -> None:
-        while (piece := self._next()) is not None:
+        while True:
+            with self._lock:
+                # pieces that nobody asks for any more go, and the oldest results
+                gone = time.monotonic() - _FORGOTTEN
+                ended = [key for key, piece in self._pieces.items() if piece.found.done()]
+                left = [key for key, piece in self._pieces.items() if not piece.found.done() and piece.asked < gone]
+                for key in [*ended[: max(0, len(ended) - _KEPT_RESULTS)], *left]:
+                    del self._pieces[key]
+                piece = next((piece for piece in self._pieces.values() if not piece.found.done()), None)
+                if piece is None:
+                    self._works = False
+                    return
             try:
                 piece.found.set_result(piece.work())
             except BaseException as error:  # raised where the result is asked for
                 piece.found.set_exception(error)
-
-    def _next(self) -> _Piece | None:
-        """Return what is to be done now, without pieces that nobody asks for any more and the oldest results."""
-        with self._lock:
-            gone = time.monotonic() - _FORGOTTEN
-            ended = [key for key, piece in self._pieces.items() if piece.found.done()]
-            left = [key for key, piece in self._pieces.items() if not piece.found.done() and piece.asked < gone]
-            for key in [*ended[: max(0, len(ended) - _KEPT_RESULTS)], *left]:
-                del self._pieces[key]
-            waits = [piece for piece in self._pieces.values() if not piece.found.done()]
-            self._works = bool(waits)
-            return waits[0] if waits else None
 
 
 _RULE = f"proofs, and words of more than {LONG:,} symbols, are worked on one at a time"

@@ -9,11 +9,11 @@ from typing import Any
 
 from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
-from ...extract.evaluation.sweep import SweepRow, is_sweep, load_sweep
+from ...extract.evaluation.sweep import is_sweep, load_sweep
 from ...extract.report import RESULT_FORMAT, is_result, load_result
 from ...models.checkpoint import ZOO, digest_of, find_network, is_reference, load_network
-from ...models.formats.mapping import is_mapping as is_mapping
-from ...models.formats.rau import is_rau_folder as is_rau
+from ...models.formats.mapping import is_mapping
+from ...models.formats.rau import is_rau_folder
 from ..curves import sweep_table
 from .extractions import content_of, keep_extraction, settings_in
 from .networks import DAY, LARGEST_UPLOAD, OWN, keep_saved, keep_upload, own_names, short_title, store
@@ -74,15 +74,26 @@ def keep_sweep(path: Path) -> str:
     sweep = load_sweep(path)
     if not sweep.rows:
         raise StacklensError(f"{path}: a sweep over no networks")
-    opens, reasons = zip(*(_opened_row(row, path) for row in sweep.rows), strict=True)
+    opens = list[str | None]()  # under which name the page opens each row's result, or its network; None if neither
+    reasons = list[str | None]()  # why nothing opens the network, if nothing does
+    for row in sweep.rows:
+        expected = None if row.report is None else row.report["network"]["sha256"]
+        opened, reason = _network_named(row.network, path, expected)
+        if row.report is not None:
+            title = f"{Path(row.network).name} of {path.name}"
+            kept = {"automaton": row.automaton, "raw": None, "report": row.report, "summary": row.headline or ""}
+            call = f"sl.extract({row.network!r}{'' if row.language is None else f', {row.language!r}'})"
+            opened = keep_saved(title, kept, call)
+        opens.append(opened)
+        reasons.append(reason)
     frame = sweep_table(sweep)
     if any(reasons):
-        frame.insert(1, "not opened", list(reasons))
+        frame.insert(1, "not opened", reasons)
     settling = [] if sweep.settling is None else [f"Settled: {sweep.settling}."]
     content = {
         "title": path.stem,
         "frame": json.loads(frame.to_json(orient="records", double_precision=15)),
-        "opens": list(opens),  # under which name the page opens each row's result, or its network; None if neither
+        "opens": opens,
         "remarks": [*settling, _WHAT_IT_SAYS],  # sentences over the table
         "python": f"import stacklens as sl\nfrom stacklens.viz.curves import sweep_table\n\n"
         f"sweep_table(sl.load({path.name!r}))",
@@ -98,18 +109,6 @@ def kept_sweep(name: str) -> dict[str, Any]:
     if kept is None:
         raise StacklensError("this sweep is not here; sweeps are kept for a day: start the page with it again")
     return kept
-
-
-def _opened_row(row: SweepRow, sweep: Path) -> tuple[str | None, str | None]:
-    """Return under which name the page opens a row, and why nothing opens its network, if nothing does."""
-    expected = None if row.report is None else row.report["network"]["sha256"]
-    network, problem = _network_named(row.network, sweep, expected)
-    if row.report is None:
-        return network, problem if network is None else None
-    title = f"{Path(row.network).name} of {sweep.name}"
-    content = {"automaton": row.automaton, "raw": None, "report": row.report, "summary": row.headline or ""}
-    call = f"sl.extract({row.network!r}{'' if row.language is None else f', {row.language!r}'})"
-    return keep_saved(title, content, call), problem
 
 
 def _network_named(named: str, sweep: Path, expected: str | None) -> tuple[str | None, str | None]:
@@ -139,7 +138,7 @@ def opened_at_start(given: str) -> list[View]:
     path = Path(given)
     if is_reference(given):
         return [{"network": _own_named(given)}]
-    if path.is_dir() and not is_rau(path):
+    if path.is_dir() and not is_rau_folder(path):
         found = [sweep for sweep in sorted(path.glob("*.json")) if is_sweep(sweep)]
         if not found:
             make = f"stacklens sweep {path} --out {path / 'sweep.json'}"
@@ -157,7 +156,7 @@ def opened_at_start(given: str) -> list[View]:
             return [view]
         if is_sweep(path):
             return [{"drawer": "sweep", "sweep": keep_sweep(path)}]
-    if is_rau(path) or is_mapping(path):
+    if is_rau_folder(path) or is_mapping(path):
         return [{"network": _own_named(os.path.abspath(path))}]  # several files, which stay where they are
     here = find_network(path)
     if here != path and here.parent == ZOO:

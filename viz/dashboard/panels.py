@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,13 +24,13 @@ import plotly.graph_objects as go
 from ...automata.formats.dot import render, to_dot, transition_table
 from ...automata.formats.json import to_json
 from ...automata.formats.textbook import to_jflap
-from ...automata.pda import PushdownAutomaton, State, Symbol, Word
+from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
 from ...core.progress import count
 from ...extract.accuracy import SizeScores, scores_by_size
 from ...extract.certificate.certify import proof_of
-from ...extract.claims import SIGNS, check_table, claim_table, claims_of, headline, verdict_of
-from ...extract.evaluation.automaton_runs import coverage_table, covered, run_table, visit_table, visiting_words
+from ...extract.claims import SIGNS, check_table, claim_table, claims_of, headline
+from ...extract.evaluation.automaton_runs import coverage_table, run_table, visit_table, visiting_words
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence, merged_claim, nothing_found
@@ -44,21 +44,9 @@ from ..curves import accuracy_figure, boxes_figure, boxes_table, causality_figur
 from ..figures import draw, paper_figure, stacks_figure, state_map
 from ..operations import prediction_table, step_table, trace_data
 from ..style import sentence, themed
-from . import jobs
+from . import jobs, networks
 from .extractions import ExtractionSettings, Known, known, known_automaton, settings_known
 from .jobs import LONG
-from .networks import (
-    checkpoint_of,
-    file_of,
-    fitting_specification,
-    has_network,
-    is_saved,
-    network_names,
-    network_title,
-    own_names,
-    saved,
-    truth_by_name,
-)
 from .requests import PAGE, View
 
 # ---- Words as they are typed, and what a network does on them; long ones are traced once for all who look ----
@@ -82,7 +70,7 @@ def check_typed_length(text: str) -> None:
 
 def runner_of(network: str, rounded: bool) -> StackModel[Any]:
     """Return the network called so, or its rounded one."""
-    model = checkpoint_of(network).model
+    model = networks.checkpoint_of(network).model
     return Rounded(model) if rounded else model
 
 
@@ -92,10 +80,7 @@ def in_turn(
     """Return ``function(*arguments)``: now where ``text``, what it works on, is short, else in its turn.
 
     What has been read out of ``network`` belongs to what a piece of work is: with another automaton it is another.
-
-    Raises:
-        NotYetError: as `Turns.result`.
-        StacklensError: as ``function``, or there is no such network.
+    Raises NotYetError: as `Turns.result`; StacklensError: as ``function``, or there is no such network.
     """
     if len(text) <= LONG:
         return function(*arguments)
@@ -105,7 +90,6 @@ def in_turn(
 
 @lru_cache(maxsize=1)
 def _process_for_long_words() -> Connection:
-    """Return the way to the process for long words."""
     here, there = get_context("spawn").Pipe()
     get_context("spawn").Process(target=_serve_long_words, args=(there,), daemon=True).start()
     there.close()
@@ -229,8 +213,8 @@ def seen_on_many(one: Shown, rounded: bool) -> Trace:
 @lru_cache(maxsize=8)
 def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:
     """Return the trace, which is the same for all users, on words that suit ``language`` or else what the file says."""
-    checkpoint = checkpoint_of(network)
-    words = visiting_words(checkpoint.model, fitting_specification(checkpoint, language))
+    checkpoint = networks.checkpoint_of(network)
+    words = visiting_words(checkpoint.model, networks.fitting_specification(checkpoint, language))
     with one_thread():
         return trace(runner_of(network, rounded), words, stacks=False)
 
@@ -248,9 +232,9 @@ _FIRST = itemgetter(0)
 
 def program(network: str, *body: str) -> str:
     """Return the lines that open the network, or the saved result, called ``network``, and then do ``body``."""
-    opening = [f"network = sl.load({file_of(network)!r})"]
-    if is_saved(network):  # nothing is extracted again
-        opening = [f"result = {saved(network).call}", "network = result.model"]
+    opening = [f"network = sl.load({networks.file_of(network)!r})"]
+    if networks.is_saved(network):  # nothing is extracted again
+        opening = [f"result = {networks.saved(network).call}", "network = result.model"]
         body = tuple(line for line in body if not line.startswith("result = "))
     named = set(re.findall(r"\w+", "\n".join(body)))
     called = sorted((one.__module__.partition("._")[0], one.__name__) for one in _CALLED if one.__name__ in named)
@@ -294,7 +278,7 @@ def drawn(view: View, theme: str = "light") -> go.Figure:
             if view.figure != "paper":
                 figure = draw(view.figure, network, seen, automaton=automaton)
             else:
-                truth = truth_by_name(checkpoint_of(view.network), word)
+                truth = networks.truth_by_name(networks.checkpoint_of(view.network), word)
                 figure = paper_figure(network, seen, truth=truth, automaton=automaton)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
@@ -320,7 +304,7 @@ def _shared_trace(network: str, word: Word, rounded: bool, stacks: bool) -> Trac
 def _tracing(view: View, figure: str) -> str:
     """Return the line that traces the word, without the stacks' contents where what is shown of a long one has none."""
     try:
-        short = len(read_word(view.word or "", checkpoint_of(view.network).model)) <= LONGEST_STACKS
+        short = len(read_word(view.word or "", networks.checkpoint_of(view.network).model)) <= LONGEST_STACKS
     except StacklensError:  # the figure says what is wrong with the word
         short = True
     given = ", rounded=True" if view.rounded else ""
@@ -338,7 +322,8 @@ def tabled(view: View, name: str) -> pd.DataFrame:
 def figure_lines(view: View) -> str:
     """Return the Python lines that make the figure of ``view``."""
     found = known_automaton(view.network) is not None
-    call = "result" if is_saved(view.network) else (settings_known(view.network) or ExtractionSettings()).call()
+    settings = settings_known(view.network) or ExtractionSettings()
+    call = "result" if networks.is_saved(view.network) else settings.call()
     extracted = [f"pda = {call}.automaton"] if found else []
     given = [f"figure={view.figure!r}"] * (view.figure != "paper") + ["automaton=pda"] * found
     return program(view.network, _tracing(view, view.figure), *extracted, f"seen.plot({', '.join(given)}).show()")
@@ -358,13 +343,7 @@ def trace_file(suffix: str, network: str, word: str, rounded: bool) -> str:
     return json.dumps(trace_data(runner, seen), indent=1, ensure_ascii=False)
 
 
-# ---- The verdict as chips, and every claim under the chips that it is evidence of, with links to what shows it ----
-
-
-def verdict_chips(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what a report's automaton is right about: names, marks, and "by" what."""
-    found = verdict_of(report).items()
-    return [{"name": name, "sign": SIGNS[verdict], "verdict": verdict, "by": by} for name, (verdict, by) in found]
+# ---- Every claim under the chips of the verdict that it is evidence of, with links to what shows it ----
 
 
 def claims_with_words(report: Mapping[str, Any], network: str) -> list[dict[str, Any]]:
@@ -426,45 +405,41 @@ _OTHERS = "others"
 
 def network_card(name: str) -> dict[str, str]:
     """Return what there is to say of the network called ``name``, by what each line is about."""
-    if not has_network(name):
+    if not networks.has_network(name):
         # a saved result is known as long as it is there, and describes its network
         found = known(name)
         assert found is not None
         network = found.report["network"]
         kind = {"network": network["path"] or network["name"], "kind": network["kind"], "task": network["task_kind"]}
-        return {"name": network_title(name), **kind, "symbols": " ".join(network["alphabet"])}
-    model = checkpoint_of(name).model
+        return {"name": networks.network_title(name), **kind, "symbols": " ".join(network["alphabet"])}
+    model = networks.checkpoint_of(name).model
     paper = {"paper": PAPERS[model.name]} if model.name in PAPERS else {}
-    return {"name": network_title(name), **paper, **lines_of(model)}
+    return {"name": networks.network_title(name), **paper, **lines_of(model)}
 
 
 def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
     """Return groups of networks, files that were ``opened`` first: of each network its name, its title and one line."""
     groups: dict[str, list[dict[str, str]]] = {}
     files = list[str]()
-    for name in dict.fromkeys((*own_names(), *opened)):
+    for name in dict.fromkeys((*networks.own_names(), *opened)):
         with suppress(StacklensError):  # it is kept no longer
-            has_network(name)
-            files += [] if name in network_names() else [name]
-    for name in (*files, *network_names()):
-        group = "your own" if name in files else PAPERS.get(checkpoint_of(name).model.name, _OTHERS)
-        groups.setdefault(group, []).append({"name": name, "title": network_title(name), "line": _network_line(name)})
+            networks.has_network(name)
+            files += [] if name in networks.network_names() else [name]
+    for name in (*files, *networks.network_names()):
+        group = "your own" if name in files else PAPERS.get(networks.checkpoint_of(name).model.name, _OTHERS)
+        # in one line what it does, how large it is, and what was read out of it
+        found = known(name)
+        says = "Nothing has been read out of it yet."
+        if found is not None:
+            says = as_sentence(headline(found.report, brief=True))
+        if networks.has_network(name):
+            model, task = networks.checkpoint_of(name).model, networks.checkpoint_of(name).task.get("language")
+            line = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units. {says}"
+        else:
+            line = f"only an automaton, its network is not here. {says}"
+        groups.setdefault(group, []).append({"name": name, "title": networks.network_title(name), "line": line})
     order = ["your own", *dict.fromkeys(PAPERS.values()), _OTHERS]
     return [{"group": group, "networks": groups[group]} for group in order if group in groups]
-
-
-def _network_line(name: str) -> str:
-    """Return a network in one line: what it does, how large it is, and what was read out of it."""
-    if not has_network(name):
-        found = known(name)
-        assert found is not None
-        return f"only an automaton, its network is not here. {as_sentence(headline(found.report, brief=True))}"
-    checkpoint = checkpoint_of(name)
-    model, task = checkpoint.model, checkpoint.task.get("language")
-    what = f"{model.task_kind}{'' if task is None else f' on {task}'}, {model.n_units} units"
-    found = known(name)
-    says = "Nothing has been read out of it yet." if found is None else as_sentence(headline(found.report, brief=True))
-    return f"{what}. {says}"
 
 
 # ---- Claims, accuracy by size, and many words judged at once ----
@@ -481,16 +456,7 @@ def known_specification(name: str) -> Specification | None:
     It is what somebody named when it was extracted, or else what its file says.
     """
     settings = settings_known(name)
-    return fitting_specification(checkpoint_of(name), None if settings is None else settings.language)
-
-
-def coverage_sentence(pda: PushdownAutomaton) -> str:
-    """Return how many of the transitions, and of two in a row, the covering words take."""
-    singles, pairs = covered(pda)
-    return (
-        f"{singles:,} of {len(pda.transitions):,} transitions are taken by words that the checks are made on, "
-        f"and {pairs:,} pairs of two in a row."
-    )
+    return networks.fitting_specification(networks.checkpoint_of(name), None if settings is None else settings.language)
 
 
 def accuracy(name: str, theme: str = "light") -> go.Figure:
@@ -502,7 +468,7 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
             raise StacklensError("what this network was trained on is not known, so nothing is right or wrong")
         scores = _scores_cached(name, specification, None if found is None else found.automaton)
         horizons = {} if found is None else found.report.get("horizon") or {}
-        figure = accuracy_figure(scores, f"{network_title(name)}: right by size", horizons)
+        figure = accuracy_figure(scores, f"{networks.network_title(name)}: right by size", horizons)
     except StacklensError as error:
         figure = sentence(f"Nothing to draw: {error}.")
     return themed(figure, theme)
@@ -511,7 +477,7 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
 @lru_cache(maxsize=64)
 def _scores_cached(name: str, specification: Specification, automaton: PushdownAutomaton | None) -> SizeScores:
     """Return the scores, which cost a second or two, and are the same for all users."""
-    return scores_by_size(checkpoint_of(name).model, specification, automaton)
+    return scores_by_size(networks.checkpoint_of(name).model, specification, automaton)
 
 
 def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd.DataFrame, list[int], str]:
@@ -519,8 +485,17 @@ def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd
 
     A row a word, the step at which its runs part, or its last, and how many agree, in a sentence.
     """
-    model = checkpoint_of(name).model
-    words = _list_of(text, model.alphabet)
+    model = networks.checkpoint_of(name).model
+    if (lines := text.count("\n")) >= 2 * MOST_WORDS:
+        raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
+    words = parse_words(text, model.alphabet)
+    symbols, longest = sum(map(len, words)), max(map(len, words), default=0)
+    if len(words) > MOST_WORDS:
+        raise StacklensError(f"these are {len(words):,} words; expected at most {MOST_WORDS:,} at once")
+    if longest > LONGEST:
+        raise StacklensError(f"the longest word has {longest:,} symbols; expected at most {LONGEST:,} here")
+    if symbols > MOST_SYMBOLS:
+        raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
     found = known(name)
     automaton, stacks = (None, None) if found is None else (found.automaton, found.stacks)
     judged = judge_words(model, words, automaton, known_specification(name), stacks)
@@ -533,21 +508,6 @@ def judged_words(name: str, text: str, only_different: bool = False) -> tuple[pd
     return word_table(shown), steps, summary
 
 
-def _list_of(text: str, alphabet: Sequence[Symbol]) -> list[Word]:
-    """Return the words of ``text``."""
-    if (lines := text.count("\n")) >= 2 * MOST_WORDS:
-        raise StacklensError(f"these are {lines:,} lines; expected at most {MOST_WORDS:,} words at once")
-    words = parse_words(text, alphabet)
-    symbols, longest = sum(map(len, words)), max(map(len, words), default=0)
-    if len(words) > MOST_WORDS:
-        raise StacklensError(f"these are {len(words):,} words; expected at most {MOST_WORDS:,} at once")
-    if longest > LONGEST:
-        raise StacklensError(f"the longest word has {longest:,} symbols; expected at most {LONGEST:,} here")
-    if symbols > MOST_SYMBOLS:
-        raise StacklensError(f"these words have {symbols:,} symbols in all; expected at most {MOST_SYMBOLS:,} at once")
-    return words
-
-
 def words_to_try(name: str, seed: int) -> str:
     """Return words that suit the network called ``name``, one a line: short ones, members and near-misses, longer ones.
 
@@ -555,7 +515,7 @@ def words_to_try(name: str, seed: int) -> str:
     """
     specification = known_specification(name)
     if specification is None:
-        return "\n".join([EMPTY_WORD, *checkpoint_of(name).model.alphabet])
+        return "\n".join([EMPTY_WORD, *networks.checkpoint_of(name).model.alphabet])
     drawn = specification.short_words(_DRAWN // 4)
     for number, lengths in _LENGTHS[specification.partial_domain]:
         drawn += specification.long_words(number, lengths, seed)

@@ -263,7 +263,7 @@ def _host_of(netloc: str) -> str:
 
 
 def guard(server: Flask, access: Access) -> None:
-    """Let ``server`` answer those only that ``access`` lets in.
+    """Let ``server`` answer only those that ``access`` lets in; every answer says what a browser may do with it.
 
     To be called first of all, so that nothing of a request has been read before.
     """
@@ -289,17 +289,13 @@ def guard(server: Flask, access: Access) -> None:
             return answer
         return refused(403, "a token is needed: open the link that ends in ?token=…, which whoever runs this page has")
 
+    @server.after_request
+    def with_policy(answer: Response) -> Response:
+        answer.headers.update(_HEADERS)
+        return answer
+
 
 def refused(status: int, problem: str) -> Response:
     """Return a sentence in place of what was asked for; it is also a line in the log."""
     _log.warning("%d %s", status, problem)
     return Response(f"{problem}\n", status, mimetype="text/plain")
-
-
-def add_policy(server: Flask) -> None:
-    """Send with every answer of ``server`` what a browser may do with it."""
-
-    @server.after_request
-    def with_policy(answer: Response) -> Response:
-        answer.headers.update(_HEADERS)
-        return answer

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
+from ..core.imports import pd
 from ..languages.catalogue import ABOUT_LANGUAGES, ABOUT_TASKS, get_task, language_names, task_names
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
     from plotly.graph_objects import Figure
 
     from ..extract.evaluation.sweep import Sweep
@@ -73,7 +73,6 @@ def save_sweep(swept: Sweep, path: Path) -> None:
 @cache
 def _table_class() -> type[pd.DataFrame]:
     """Return the class of tables that are shown whole; it is made late, since pandas is slow to import."""
-    import pandas as pd
 
     class Table(pd.DataFrame):
         @property
@@ -103,20 +102,12 @@ def zoo() -> pd.DataFrame:
     rows = []
     for name in zoo_names():
         found = load_network(name)
-        scores = found.provenance.get("scores", {})
-        rows.append(
-            {
-                "name": name,
-                "network": found.model.name,
-                "trained_on": found.task["language"],
-                "task": found.task["kind"],
-                "weights": sum(parameter.numel() for parameter in found.model.parameters()),
-                "errors": scores.get("errors"),
-                "errors_rounded": scores.get("errors_rounded"),
-                "source": found.provenance.get("recipe"),
-            }
-        )
-    return _table_class()(rows)
+        weights = sum(parameter.numel() for parameter in found.model.parameters())
+        scores, recipe = found.provenance.get("scores", {}), found.provenance.get("recipe")
+        errors = scores.get("errors"), scores.get("errors_rounded")
+        rows.append((name, found.model.name, found.task["language"], found.task["kind"], weights, *errors, recipe))
+    columns = ["name", "network", "trained_on", "task", "weights", "errors", "errors_rounded", "source"]
+    return _table_class()(rows, columns=columns)
 
 
 def languages() -> pd.DataFrame:

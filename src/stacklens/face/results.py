@@ -56,13 +56,23 @@ def verify(
         StacklensError: there is no automaton or no network, they do not fit together, there are too many words, or not
             all words over the alphabet are meant, as in a stream.
     """
-    from ..extract.by_name import specification_of_network
+    from ..extract.by_name import specification_of_network, subject_of
     from ..extract.result import Extraction
     from ..extract.verification.exhaustive import verify_by_language, verify_exhaustively, work_for
 
     found = load(found) if isinstance(found, str | Path) else found
     if model is None and not isinstance(found, Extraction):
-        return verify_by_language(automaton_of(found), _language_of(language), max_length)
+        pda = automaton_of(found)
+        if language is None:
+            raise StacklensError(
+                "verify an automaton against what? name its network or a language, or give the result: "
+                "verify(…, model=…), verify(…, language=…)"
+            )
+        subject = subject_of(get_language(language) if isinstance(language, str) else language)
+        if not isinstance(subject, Language):
+            what = called(language)
+            raise StacklensError(f"an automaton without its network is compared with a language, not with {what}")
+        return verify_by_language(pda, subject, max_length)
     network = found.model if model is None and isinstance(found, Extraction) else _network_for(model)
     own = found.language if isinstance(found, Extraction) and language is None else None
     specification = own or specification_of_network(network, language)
@@ -84,20 +94,6 @@ def _network_for(given: Any) -> StackModel[Any]:
         else:
             raise
     raise StacklensError(f"{given} is what a network should do, not a network: verify(…, language={given!r})")
-
-
-def _language_of(given: Subject | None) -> Language:
-    from ..extract.by_name import subject_of
-
-    if given is None:
-        raise StacklensError(
-            "verify an automaton against what? name its network or a language, or give the result: "
-            "verify(…, model=…), verify(…, language=…)"
-        )
-    found = subject_of(get_language(given) if isinstance(given, str) else given)
-    if not isinstance(found, Language):
-        raise StacklensError(f"an automaton without its network is compared with a language, not with {called(given)}")
-    return found
 
 
 def certify(
@@ -320,12 +316,15 @@ def repair(
     from ..extract.result import Extraction
 
     check_seed(seed)
-    given, specification = model if isinstance(model, Extraction) else network_of(model), None
-    if not isinstance(given, Extraction) or language is not None:
-        given = given.model if isinstance(given, Extraction) else given
-        specification = specification_of_network(given, language)
+    specification = None  # a result has its own
+    if not isinstance(model, Extraction):
+        model = network_of(model)
+    elif language is not None:
+        model = model.model
+    if not isinstance(model, Extraction):
+        specification = specification_of_network(model, language)
     with progress_bar(quiet) as bar:
-        return train_until_certified(given, specification, seconds=seconds, seed=seed, progress=stages_on(bar))
+        return train_until_certified(model, specification, seconds=seconds, seed=seed, progress=stages_on(bar))
 
 
 # ---- Train networks, and extract from many at once ----
