@@ -182,7 +182,19 @@ class _Arithmetic:
             return None
         if control.waits == "right side" and symbol.isdecimal():
             return _DONE, NONE, str(value.slope * (int(symbol) - value.rest) % MODULUS)
-        return None if frame is None else self.after_operand(control, value, symbol, frame)
+        # behind an operand: its operator, or the end of its bracket
+        if frame is None:
+            return None
+        if symbol in _SIGNS and frame.left is None:
+            opened = frame._replace(left=value, operator=symbol)
+            return _ArithmeticControl("operand", control.seen), replace(self.cell(opened)), None
+        unfinished = (frame.left is None and control.waits == "only operator") or (frame.must and not control.seen)
+        if symbol != ")" or unfinished:
+            return None
+        if frame.left is not None:
+            sign, left = _SIGNS[frame.operator], frame.left
+            value = _Linear(left.slope + sign * value.slope, (left.rest + sign * value.rest) % MODULUS)
+        return self.whole(value, control.seen, "only operator", frame.lowest, POP)
 
     def operand(self, control: _ArithmeticControl, symbol: Symbol, top: Symbol, frame: _Frame | None) -> Move | None:
         # An x has to stand in this operand where it is the last that can have one.
@@ -203,18 +215,6 @@ class _Arithmetic:
             value = _Linear(0, sign * int(symbol) % MODULUS)
             return self.whole(value, control.seen, "operator", top == BOTTOM, NONE)
         return None
-
-    def after_operand(self, control: _ArithmeticControl, value: _Linear, symbol: Symbol, frame: _Frame) -> Move | None:
-        if symbol in _SIGNS and frame.left is None:
-            opened = frame._replace(left=value, operator=symbol)
-            return _ArithmeticControl("operand", control.seen), replace(self.cell(opened)), None
-        unfinished = (frame.left is None and control.waits == "only operator") or (frame.must and not control.seen)
-        if symbol != ")" or unfinished:
-            return None
-        if frame.left is not None:
-            sign, left = _SIGNS[frame.operator], frame.left
-            value = _Linear(left.slope + sign * value.slope, (left.rest + sign * value.rest) % MODULUS)
-        return self.whole(value, control.seen, "only operator", frame.lowest, POP)
 
     def whole(self, value: _Linear, seen: bool, waits: str, outermost: bool, operation: StackOp) -> Move:
         """Return the move that makes an expression whole; the ``outermost`` one is all, or the left side."""

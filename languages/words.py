@@ -153,7 +153,15 @@ def repeated_parts(word: Word) -> tuple[tuple[Word, int], ...]:
     parts: list[tuple[Word, int]] = []
     plain, place = 0, 0  # what stands once begins at the first, and goes on to the second
     while place < len(word):
-        size, times = _longest_repeat(word, place)
+        # the size of the part that goes on longest from here, the shortest such, and how often it comes
+        size, times = 1, 1
+        for part in range(1, min(_LONGEST_PART, (len(word) - place) // _LEAST_TIMES) + 1):
+            same = place + part
+            while same < len(word) and word[same] == word[same - part]:
+                same += 1
+            often = (same - place) // part
+            if often >= _LEAST_TIMES and part * often >= max(_LEAST_SYMBOLS, size * times + 1):
+                size, times = part, often
         if times == 1:
             place += 1
             continue
@@ -163,21 +171,6 @@ def repeated_parts(word: Word) -> tuple[tuple[Word, int], ...]:
         place += size * times
         plain = place
     return (*parts, (word[plain:], 1)) if plain < len(word) else tuple(parts)
-
-
-def _longest_repeat(word: Word, place: int) -> tuple[int, int]:
-    """Return the size of the part that goes on longest from ``place``, the shortest such, and how often it comes."""
-    best = 1, 1
-    for size in range(1, min(_LONGEST_PART, (len(word) - place) // _LEAST_TIMES) + 1):
-        same = place + size
-        # how far the part of this size goes on
-        while same < len(word) and word[same] == word[same - size]:
-            same += 1
-        times = (same - place) // size
-        enough = times >= _LEAST_TIMES and size * times >= _LEAST_SYMBOLS
-        if enough and size * times > best[0] * best[1]:
-            best = size, times
-    return best
 
 
 def named_parts(parts: Sequence[tuple[Word, int]]) -> str:
