@@ -164,13 +164,22 @@ class WordNetwork(StackModel[Prefix]):
         if self.task_kind == "recognition":
             return self._verdicts(codes, lengths)
         answers = np.full(codes.shape, -1, dtype=self.number_type)
+        first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
         order = np.argsort(lengths, kind="stable")
         for part in self._parts(np.maximum(lengths[order], 1), _TOGETHER):
             rows = order[part]
-            if width := int(lengths[rows].max()):
-                symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
-                outputs = self.outputs_along(symbols, lengths[rows].tolist())
-                answers[rows, :width] = self._numbers_along(outputs, symbols, lengths[rows])
+            width = int(lengths[rows].max())
+            if not width:
+                continue
+            symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
+            outputs = self.outputs_along(symbols, lengths[rows].tolist())
+            gone = np.arange(width)[None] >= lengths[rows][:, None]
+            if self.task_kind == "next set":
+                # a symbol that was not in the set before it is a rejection, (B, T)
+                allowed = outputs[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
+                unexpected = ~torch.cat([first[symbols[:, :1]], allowed.cpu()], 1)
+                gone = gone | (np.cumsum(unexpected.numpy(), 1) > 0)
+            answers[rows, :width] = np.where(gone, -1, self.output_numbers(outputs))
         return answers
 
     def _parts(self, sizes: np.ndarray, most: int, least: int = 1) -> Iterator[slice]:
@@ -204,19 +213,6 @@ class WordNetwork(StackModel[Prefix]):
                     symbols = torch.cat([symbols, symbols.new_full((len(symbols), 1), len(self.alphabet))], 1)
                 verdicts[same[part], 0] = (self.outputs_of(symbols)[:, 0] > 0.5).cpu().numpy()
         return verdicts
-
-    def _numbers_along(self, outputs: Tensor, symbols: Tensor, lengths: np.ndarray) -> np.ndarray:
-        """Return the numbers of ``outputs`` (B, T, O) after ``symbols`` (B, T), -1 from a rejection on."""
-        numbers = self.output_numbers(outputs)
-        steps = np.arange(symbols.shape[1])
-        gone = steps[None] >= lengths[:, None]
-        if self.task_kind == "next set":
-            first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
-            # a symbol that was not in the set before it is a rejection, (B, T)
-            allowed = outputs[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
-            unexpected = ~torch.cat([first[symbols[:, :1]], allowed.cpu()], 1)
-            gone = gone | (np.cumsum(unexpected.numpy(), 1) > 0)
-        return np.where(gone, -1, numbers)
 
 
 class ForwardNetwork(OwnModule, WordNetwork):
@@ -343,7 +339,12 @@ class BlackBox(WordNetwork):
         self._known: dict[tuple[int, ...], int] = {}
         self._outputs: dict[Hashable, int] = {}
         self._symbols = alphabet
-        kind = self._kind([(), *((symbol,) for symbol in alphabet)])
+        # what the answers to the shortest words say
+        answers = self._answers([(), *((symbol,) for symbol in alphabet)])
+        whether, sets = ([isinstance(one, of) for one in answers] for of in (bool | np.bool_, set | frozenset))
+        kind: TaskKind = "recognition" if all(whether) else "next set" if all(sets) else "transduction"
+        if kind == "transduction" and any(whether + sets):
+            raise StacklensError("the function answers in several ways; expected only True and False, sets, or outputs")
         if first is None and kind == "next set":
             first = tuple(sorted(self._answers([()])[0], key=alphabet.index)) or None
         super().__init__(name, alphabet, Outputs(kind, alphabet), first=first, longest=longest, affordable=affordable)
@@ -434,18 +435,6 @@ class BlackBox(WordNetwork):
                 f"the function gave {len(answers):,} answers to {len(words):,} words; expected a list with one a word"
             )
         return answers
-
-    def _kind(self, words: list[tuple[str, ...]]) -> TaskKind:
-        """Return what the answers to some words say."""
-        answers = self._answers(words)
-        if all(isinstance(answer, bool | np.bool_) for answer in answers):
-            return "recognition"
-        sets = [isinstance(answer, set | frozenset) for answer in answers]
-        if all(sets):
-            return "next set"
-        if any(sets) or any(isinstance(answer, bool | np.bool_) for answer in answers):
-            raise StacklensError("the function answers in several ways; expected only True and False, sets, or outputs")
-        return "transduction"
 
     def _number(self, answer: Any) -> int:
         """Return the number of an answer."""

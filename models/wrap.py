@@ -278,9 +278,20 @@ def tried(
     ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
     """
     if start is None:
-        start = _zeros_like_first(make(shape, packing=Packing(None, ()), start=lambda _: None))
+        # zeros of the form of the hidden state that a step returns where it is given None for one
+        blank, found = make(shape, packing=Packing(None, ()), start=lambda _: None), []
+        like = like_weights(blank.module)
+        for batch in _BATCHES:
+            nothing = like.new_zeros(batch, 0)
+            reading = blank.choice.empty(batch, blank.n_stacks, blank.cell_size, nothing).reading()
+            try:
+                answer = blank.answered(torch.zeros(batch, dtype=torch.int64), nothing, reading)
+            except StacklensError as error:
+                raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
+            found.append(answer["hidden"])
+        zeros = packing_of(found[0], found[1], _BATCHES)
         try:
-            return tried(make, shape, start, settle, noisy)
+            return tried(make, shape, lambda batch: zeros.unpack(like.new_zeros(batch, zeros.size)), settle, noisy)
         except StacklensError as error:
             order = ", ".join(shape.returns)
             raise StacklensError(
@@ -316,23 +327,6 @@ def _trial_words(symbols: int) -> Tensor:
     turns = torch.arange(8) % symbols
     drawn = torch.randint(symbols, (12, 8), generator=torch.Generator().manual_seed(0))
     return torch.cat([turns[None], torch.zeros_like(turns)[None], drawn])
-
-
-def _zeros_like_first(blank: StepNetwork) -> Callable[[int], Any]:
-    """Return zeros of the form of the hidden state that a step returns where it is given None for one, as by ``blank``,
-    a network without hidden states.
-    """
-    like, found = like_weights(blank.module), []
-    for batch in _BATCHES:
-        nothing = like.new_zeros(batch, 0)
-        reading = blank.choice.empty(batch, blank.n_stacks, blank.cell_size, nothing).reading()
-        try:
-            answer = blank.answered(torch.zeros(batch, dtype=torch.int64), nothing, reading)
-        except StacklensError as error:
-            raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
-        found.append(answer["hidden"])
-    packing = packing_of(found[0], found[1], _BATCHES)
-    return lambda batch: packing.unpack(like.new_zeros(batch, packing.size))
 
 
 @torch.no_grad()
@@ -481,11 +475,15 @@ def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[
         decide = _moving([weights[name] for name in chosen], answer["actions"], draw)
         others = [tensor for part in PARTS if part != "actions" for tensor in answer[part]]
         disturb = _moving([weights[name] for name in chosen], others, draw)
-    found = {
-        name: part
-        for name, moves, other in zip(chosen, decide, disturb, strict=True)
-        if (part := _only_moving(moves, other)) is not None
-    }
+    # the rows, or else the columns, of a weight in which numbers move actions and none moves anything else
+    found: dict[str, Any] = {}
+    for name, moves, other in zip(chosen, decide, disturb, strict=True):
+        for axis in range(min(2, moves.dim())):
+            rest = tuple(place for place in range(moves.dim()) if place != axis)
+            kept = (moves.any(rest) & ~other.any(rest)) if rest else moves & ~other
+            if name not in found and kept.any():
+                places: Any = slice(None) if kept.all() else kept.nonzero().flatten().tolist()
+                found[name] = places if axis == 0 else (slice(None), places)
     # all of them together are the layer, or those of one module are
     layers: dict[str, list[str]] = {}
     for name in found:
@@ -512,17 +510,6 @@ def _moving(weights: list[Tensor], answers: list[Tensor], draw: torch.Generator)
     if not weights or not total.requires_grad:
         return [torch.zeros_like(weight, dtype=torch.bool) for weight in weights]
     return [grad != 0 for grad in torch.autograd.grad(total, weights, retain_graph=True, materialize_grads=True)]
-
-
-def _only_moving(moves: Tensor, other: Tensor) -> Any:
-    """Return the rows, or else the columns, of a weight in which numbers move actions and none moves anything else."""
-    for axis in range(min(2, moves.dim())):
-        rest = tuple(place for place in range(moves.dim()) if place != axis)
-        kept = (moves.any(rest) & ~other.any(rest)) if rest else moves & ~other
-        if kept.any():
-            places: Any = slice(None) if kept.all() else kept.nonzero().flatten().tolist()
-            return places if axis == 0 else (slice(None), places)
-    return None
 
 
 def _doubles(

@@ -353,33 +353,33 @@ def variants(model: StackModel[Any]) -> Iterator[Variant]:
 # ---- What an adapter owes: shares, probabilities, stacks that give back what they hold.
 
 
-def _demands(network: StackModel[Any], seen: Trace) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, str]]:
-    """Yield a cause, where to look and its values (N, T, ...), where it is met (N, T, ...), and a text with {sum}."""
-    for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:])):
-        yield "no numbers", name, values, ~np.isfinite(values), "no finite numbers"
+def values_in_range(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
+    """Return the first value that is no number, share, strength, signed action or probability where it should be."""
 
     def outside(values: np.ndarray, low: float) -> np.ndarray:
         return np.asarray((values < low - _TOLERANCE) | (values > 1 + _TOLERANCE))
 
+    # a cause, where to look and its values (N, T, ...), where they are off (N, T, ...), and a text with {sum}
+    demands: list[tuple[str, str, np.ndarray, np.ndarray, str]] = [
+        ("no numbers", name, values, ~np.isfinite(values), "no finite numbers")
+        for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:]))
+    ]
     actions, kind = seen.actions, network.action_kind
     if kind == "softmax":
-        yield "logits", "actions", actions, outside(actions, 0), "no shares from 0 to 1, but logits: take their softmax"
+        says = "no shares from 0 to 1, but logits: take their softmax"
+        demands.append(("logits", "actions", actions, outside(actions, 0), says))
         off = abs(actions.sum(-1) - 1) > _TOLERANCE
-        yield "shares", "actions", actions, off, "shares that sum to {sum:.4g} and not to 1"
+        demands.append(("shares", "actions", actions, off, "shares that sum to {sum:.4g} and not to 1"))
     elif kind != "none":
         low, made = (-1, "tanh") if kind == "signed" else (0, "sigmoid")
         says = f"outside [{low}, 1]: logits, of which the {made} is to be taken"
-        yield "logits", "actions", actions, outside(actions, low), says
+        demands.append(("logits", "actions", actions, outside(actions, low), says))
     if network.task_kind in ("recognition", "next set"):
         # outputs are moved so that 0.5 decides
         moved = seen.output - 0.5 + getattr(outputs_read(network), "cut", 0.5)
         says = 'no probabilities, but logits: give wrap activation="sigmoid"'
-        yield "logits", "outputs", seen.output, outside(moved, 0), says
-
-
-def values_in_range(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
-    """Return the first value that is no number, share, strength, signed action or probability where it should be."""
-    for cause, name, values, off, says in _demands(network, seen):
+        demands.append(("logits", "outputs", seen.output, outside(moved, 0), says))
+    for cause, name, values, off, says in demands:
         places = np.argwhere(off.reshape(*off.shape[:2], -1).any(2) & seen.valid)
         if len(places):
             row, step = map(int, places[0])
