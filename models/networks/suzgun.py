@@ -141,18 +141,15 @@ class Marnn(PaperNetwork[S]):
 
     def _said(self, after: Tensor, hidden: Tensor) -> ControllerOutput:
         """Return what a controller answers with the hidden vector h' ``after``, which ``hidden`` begins with."""
-        actions = self._gate(affine(after, self.action_weights, self.action_bias)).unsqueeze(-2)
+        logits = affine(after, self.action_weights, self.action_bias)
+        if self._noisy:  # noise is drawn in training mode only (section 3.4)
+            logits = torch.log_softmax(logits, -1) + self._gumbel(logits)
+        if self.shape.gating != "softmax":
+            logits = logits / self.temperature
+        actions = torch.softmax(logits, -1).unsqueeze(-2)
         pushed = torch.sigmoid(affine(after, self.pushed_weights, self.pushed_bias)).unsqueeze(-2)
         output = torch.sigmoid(affine(after, self.output_weights, self.output_bias))
         return ControllerOutput(hidden, actions, pushed, output)
-
-    def _gate(self, logits: Tensor) -> Tensor:
-        """Return the shares of the operations, (..., B, A); noise is drawn in training mode only (section 3.4)."""
-        if self.shape.gating == "softmax":
-            return torch.softmax(logits, -1)
-        if self._noisy:
-            logits = torch.log_softmax(logits, -1) + self._gumbel(logits)
-        return torch.softmax(logits / self.temperature, -1)
 
     @property
     def _noisy(self) -> bool:
