@@ -54,7 +54,23 @@ class NormalForm:
                     self.symbols[left].append(right[0])
                 elif isinstance(right[1], Nonterminal):
                     self.pairs[left].append((right[0], right[1]))
-        self.shortest = self._find_shortest()  # the length of the shortest word, but for the empty one
+        # the length of the shortest word, but for the empty one; the next to be found cannot be shorter (Knuth 1977)
+        uses: dict[Nonterminal, list[tuple[Nonterminal, _Pair]]] = defaultdict(list)
+        for left, pairs in self.pairs.items():
+            for pair in pairs:
+                for part in set(pair):
+                    uses[part].append((left, pair))
+        self.shortest: dict[Nonterminal, int] = {}
+        waiting = [(1, left) for left, symbols in self.symbols.items() if symbols]
+        heapify(waiting)
+        while waiting:
+            length, here = heappop(waiting)
+            if here in self.shortest:
+                continue
+            self.shortest[here] = length
+            for left, (first, second) in uses[here]:
+                if left not in self.shortest and first in self.shortest and second in self.shortest:
+                    heappush(waiting, (self.shortest[first] + self.shortest[second], left))
         self.pairs = {
             left: [pair for pair in pairs if pair[0] in self.shortest and pair[1] in self.shortest]
             for left, pairs in self.pairs.items()
@@ -62,26 +78,6 @@ class NormalForm:
         self._counts = {left: [0] for left in rules}  # by length; nothing here derives the empty word
         self._words: dict[tuple[Nonterminal, int], set[tuple[Symbol, ...]]] = {}
         self._ways: dict[tuple[Nonterminal, int], tuple[list[tuple[_Pair, int]], list[int]]] = {}
-
-    def _find_shortest(self) -> dict[Nonterminal, int]:
-        """Return lengths, the smallest first: the next to be found cannot be shorter (Knuth 1977)."""
-        uses: dict[Nonterminal, list[tuple[Nonterminal, _Pair]]] = defaultdict(list)
-        for left, pairs in self.pairs.items():
-            for pair in pairs:
-                for part in set(pair):
-                    uses[part].append((left, pair))
-        found: dict[Nonterminal, int] = {}
-        waiting = [(1, left) for left, symbols in self.symbols.items() if symbols]
-        heapify(waiting)
-        while waiting:
-            length, here = heappop(waiting)
-            if here in found:
-                continue
-            found[here] = length
-            for left, (first, second) in uses[here]:
-                if left not in found and first in found and second in found:
-                    heappush(waiting, (found[first] + found[second], left))
-        return found
 
     def count(self, length: int) -> int:
         """Return the number of derivations of words of ``length``: of words, if the grammar is unambiguous."""
