@@ -367,8 +367,7 @@ class StepNetwork(OwnModule, StackModel[Any]):
         return self.shape.outputs.read(self.ask(self._output, "output(hidden, top)", given), len(own))
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
-        """Return whether the last output, which stands behind the hidden vector, accepts."""
-        accepted: Tensor = state.hidden[..., -1] > 0.5
+        accepted: Tensor = state.hidden[..., -1] > 0.5  # the last output stands behind the hidden vector
         return accepted
 
     def stack_of(self, cells: Tensor) -> Any:

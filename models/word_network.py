@@ -142,7 +142,6 @@ class WordNetwork(StackModel[Prefix]):
         return Step(output, reading[..., :0], reading, reading, output, after)
 
     def feed(self, stack: Prefix, symbols: Tensor) -> Prefix:
-        """Return the words with ``symbols`` (B,) behind them."""
         return replace(stack, codes=torch.cat([stack.codes, symbols[:, None]], 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:

@@ -523,9 +523,14 @@ def _doubles(
     halved = {name: own[name].detach().clone() for name in own}
     for name in names:
         halved[name][parts[name]] *= 0.5
-    whole, half = answered(dict(own)), answered(halved)
-    before, after = (_sums(network.action_kind, answer["actions"][0]) for answer in (whole, half))
-    shown = (before.abs() < _SEEN[network.action_kind]).flatten(1).all(1)  # of infinite sums it is not, nor of NaN
+    whole, half, kind = answered(dict(own)), answered(halved), network.action_kind
+    # the sums behind actions (B, …, A), of shares those beside their mean
+    shares = torch.stack([answer["actions"][0] for answer in (whole, half)])
+    if kind == "softmax":
+        before, after = shares.log() - shares.log().mean(-1, keepdim=True)
+    else:
+        before, after = torch.logit((shares + 1) / 2 if kind == "signed" else shares)
+    shown = (before.abs() < _SEEN[kind]).flatten(1).all(1)  # of infinite sums it is not, nor of NaN
     pairs = [pair for part in PARTS if part != "actions" for pair in zip(whole[part], half[part], strict=True)]
     near = ((2 * after - before).abs() <= _NEAR * (1 + before.abs()))[shown].all()
     return (
@@ -534,10 +539,3 @@ def _doubles(
         and bool(near)
         and not before[shown].eq(0).all()
     )
-
-
-def _sums(kind: str, actions: Tensor) -> Tensor:
-    """Return the sums behind ``actions`` (B, …, A), of shares those beside their mean."""
-    if kind == "softmax":
-        return actions.log() - actions.log().mean(-1, keepdim=True)
-    return torch.logit((actions + 1) / 2 if kind == "signed" else actions)

@@ -213,7 +213,6 @@ class LocalNNPDA(NNPDA):
     """An NNPDA on such a stack: it runs as the network does, and back-propagation gives the paper's gradient."""
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
-        """Return state neurons (1, 0, ..., 0) and an empty stack."""
         state = super().initial_state(batch)
         return NetworkState(state.hidden, LocalStack.around(state.stack, state.stack.length), state.rejected)
 

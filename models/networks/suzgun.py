@@ -235,7 +235,6 @@ class MarnnJoulin(MarnnStackRNN):
     WITHOUT: ClassVar[tuple[str, ...]] = ("input_bias", "hidden_bias", "memory_bias")
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return h', the shares of the operations, the new element, and which symbols may come next."""
         drive = self.input_weights.mT[..., symbols, :] + hidden @ self.hidden_weights.mT
         after = torch.sigmoid(drive + reading[..., 0, :] @ self.memory_weights.mT)
         return self._said(after, after)
@@ -265,7 +264,6 @@ class BabyNTM(Marnn[RingMemory]):
         super().__init__(shape, seed=seed, nets=nets)
 
     def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:
-        """Return rings of zeros; ``leading`` ends with the batch."""
         return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
 
     def stack_of(self, cells: Tensor) -> RingMemory:

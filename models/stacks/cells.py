@@ -107,9 +107,7 @@ class SuperpositionStack(CellMemory):
         return stack
 
     def cells(self, count: int) -> Tensor:
-        stored = self.stored[..., :count, :]
-        missing = count - stored.shape[-2]
-        return torch.cat([stored, self._empty_cells(missing)], -2) if missing > 0 else stored
+        return filled(self.stored, count, self.empty_value)
 
     def next(self, actions: Tensor, pushed: Tensor) -> SuperpositionStack:
         """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5). ``actions`` (...,
@@ -152,6 +150,14 @@ class SuperpositionStack(CellMemory):
         while size and bool((stored[..., size - 1, :] == self.empty_value).all()):
             size -= 1
         return self if size == stored.shape[-2] else replace(self, stored=stored[..., :size, :])
+
+
+def filled(cells: Tensor, count: int, empty: float) -> Tensor:
+    """Return the first ``count`` of ``cells`` (..., C, D), with ``empty`` ones behind them where there are fewer."""
+    missing = count - cells.shape[-2]
+    if missing <= 0:
+        return cells[..., :count, :]
+    return torch.cat([cells, cells.new_full((*cells.shape[:-2], missing, cells.shape[-1]), empty)], -2)
 
 
 # ---- Stacks of any kind beside each other ----
