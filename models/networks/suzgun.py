@@ -20,7 +20,6 @@ from .layers import (
     add_parameters,
     affine,
     check_fields,
-    check_first,
     check_predictor,
     check_shape,
     lstm_cell,
@@ -52,7 +51,6 @@ class MarnnConfig:
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
         if not 0 < self.temperature < math.inf:
             raise StacklensError(f"temperature is {self.temperature}; expected a number above 0")
-        check_first(self.first, self.alphabet)
 
 
 class Marnn(PaperNetwork[S]):
