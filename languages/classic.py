@@ -85,19 +85,14 @@ class Dyck(Language):
     @cached_property
     def automaton(self) -> PushdownAutomaton:
         """Return one state that pushes opening brackets and pops them with their closing ones."""
-        state, bottom = "match", "⊥"
+        state, bottom, rules = "match", "⊥", dict[Key, Transition]()
         openers = tuple(opener for opener, _ in self.pairs)
-        pushes: dict[Key, Transition] = {
-            (state, opener, (top,)): Transition(state, (push(opener),))
-            for opener in openers
-            for top in (bottom, *openers)
-        }
-        pops: dict[Key, Transition] = {
-            (state, closer, (opener,)): Transition(state, (POP,)) for opener, closer in self.pairs
-        }
-        return PushdownAutomaton(
-            (state,), self.alphabet, openers, pushes | pops, state, frozenset({state}), bottom=bottom
-        )
+        for opener in openers:
+            for top in (bottom, *openers):
+                rules[state, opener, (top,)] = Transition(state, (push(opener),))
+        for opener, closer in self.pairs:
+            rules[state, closer, (opener,)] = Transition(state, (POP,))
+        return PushdownAutomaton((state,), self.alphabet, openers, rules, state, frozenset({state}), bottom=bottom)
 
     def __contains__(self, word: Word) -> bool:
         closer_of, awaited = dict(self.pairs), list[Symbol]()

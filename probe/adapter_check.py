@@ -187,7 +187,17 @@ def _likely_mistake(
     says, own = (_shown_numbers(values[first].tolist()) for values in (ours, theirs))
     seen = f"{where}: {says}, its own forward pass says {own}"
     found = partial(AdapterFinding, word=word, step=step)
-    for cause, why, made in _readings(unread, None if read is None else read.activation):
+    # outputs may be logits here and probabilities there
+    ways: list[tuple[str, str, Tensor]] = []
+    for name, apply in (("sigmoid", torch.sigmoid), ("softmax", partial(torch.softmax, dim=-1))):
+        ways.append(("logits", f"its own are logits, of which the {name} is taken here", apply(unread)))
+        if read is not None and read.activation == name:
+            twice = f"the {name} is taken twice, by the network and by wrap: leave activation out of wrap"
+            ways.append(("probabilities", twice, apply(apply(unread))))
+    if ((unread >= 0) & (unread <= 1)).all():
+        why = 'logits where probabilities are meant: give wrap activation="sigmoid"'
+        ways.append(("logits", why, torch.logit(unread)))
+    for cause, why, made in ways:
         if _distances(ours, made, read).max() <= _TOLERANCE:
             return found(cause, f"{seen}; {why}")
     # known mistakes, one by one: the one with which nothing differs is the cause
@@ -204,17 +214,6 @@ def _likely_mistake(
     elif network.n_stacks:
         hint = "the first symbol is right, so it is the state or the stack: its limit, empty value, when it is read"
     return found("unknown", f"{seen}; no known mistake explains it: {hint}")
-
-
-def _readings(unread: Tensor, activation: str | None) -> Iterator[tuple[str, str, Tensor]]:
-    """Yield the cause, a sentence, and the outputs to expect, if outputs are logits here and probabilities there."""
-    for name, made in (("sigmoid", torch.sigmoid), ("softmax", partial(torch.softmax, dim=-1))):
-        yield "logits", f"its own are logits, of which the {name} is taken here", made(unread)
-        if activation == name:
-            twice = f"the {name} is taken twice, by the network and by wrap: leave activation out of wrap"
-            yield "probabilities", twice, made(made(unread))
-    if ((unread >= 0) & (unread <= 1)).all():
-        yield "logits", 'logits where probabilities are meant: give wrap activation="sigmoid"', torch.logit(unread)
 
 
 def _shown_numbers(values: Sequence[float]) -> str:
