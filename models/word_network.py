@@ -21,7 +21,7 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
 from ..languages.words import TaskKind, parse_word
-from .base import ControllerOutput, NetworkState, Run, StackModel, Step
+from .base import ControllerOutput, NetworkState, Run, StackModel, Step, members_of
 from .networks.layers import OWN_CODE, OwnModule, Vocabulary, guarded, like_weights, taken_out
 from .rounding import Outputs, predicted
 
@@ -379,11 +379,10 @@ class BlackBox(WordNetwork):
     def _outputs_after(self, words: list[tuple[int, ...]]) -> Tensor:
         """Return the outputs after words of symbols' numbers, (B, K) or (B, 1)."""
         self._ask(set(words))
-        numbers = np.array([self._known[word] for word in words], object)  # a set's number has as many bits as symbols
-        if self.task_kind != "next set":
-            return torch.from_numpy(numbers.astype(np.float64)).unsqueeze(-1)
-        members = [numbers >> place & 1 for place in range(len(self.alphabet))]
-        return torch.from_numpy(np.array(members, np.float64).reshape(len(self.alphabet), len(words)).T)
+        numbers = [self._known[word] for word in words]
+        if self.task_kind == "next set":
+            return torch.from_numpy(members_of(numbers, len(self.alphabet)).astype(np.float64))
+        return torch.tensor(numbers, dtype=torch.float64).unsqueeze(-1)
 
     def answers_to(self, words: Sequence[Word]) -> np.ndarray:
         """Return the answers to ``words`` at once (see `WordNetwork`); those of a recogniser need no beginnings."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from ...automata.pda import Word
-from ...core.errors import UnknownNameError
+from ...core.errors import StacklensError, UnknownNameError
 from ...core.serialize import from_plain
 from ...languages.language import Language
 from ...languages.words import all_words
@@ -198,10 +198,15 @@ class Recipe:
 RECIPES = _read("recognisers", Recipe)
 
 
-def recipe_for(language: Language) -> Recipe:
+def recipe_for(language: Language, hints: bool = True) -> Recipe:
     """Return the recipe of a language, or for others that of palindromes, the hardest, which asks for the most. The
-    words of the general recipe are short ones, so languages with many symbols get shorter curricula.
+    words of the general recipe are short ones, so languages with many symbols get shorter curricula. Raises
+    StacklensError: there is none without ``hints``.
     """
+    if not hints:
+        if (name := f"{language.name} without hints") not in RECIPES:
+            raise StacklensError(f"there is no recipe without hints for {language.name}; only for 1n0n")
+        return RECIPES[name]
     if language.name in RECIPES:
         return RECIPES[language.name]
     if language.name == "anbn":
