@@ -3,8 +3,9 @@
 A word is a ``str`` where every symbol of the alphabet is a single character, else a tuple of symbols.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import accumulate, product
 from typing import Literal
 
 import numpy as np
@@ -188,27 +189,15 @@ def named_parts(parts: Sequence[tuple[Word, int]]) -> str:
 DRAWS_WITHOUT_NEW = 2_000  # in a row without a new word, after which we say that there are no more
 
 
-def random_below(total: int, rng: np.random.Generator) -> int:
-    """Return a random whole number from 0 to ``total - 1``, all equally likely to within 2**-64.
-
-    >>> {random_below(3, np.random.default_rng(seed)) for seed in range(20)}
-    {0, 1, 2}
-    """
-    return int.from_bytes(rng.bytes(total.bit_length() // 8 + 9), "little") % total
-
-
 def choose(weights: Sequence[int], rng: np.random.Generator) -> int:
-    """Return a random index, each as likely as its weight says; one of the weights must not be 0.
+    """Return a random index, each as likely as its weight says to within 2**-64; one of the weights must not be 0.
 
     >>> {choose([0, 10**30, 1], np.random.default_rng(seed)) for seed in range(20)}
     {1}
     """
-    left = random_below(sum(weights), rng)
-    for i, weight in enumerate(weights):
-        left -= weight
-        if left < 0:
-            return i
-    raise AssertionError("the weights have changed while they were summed")
+    ends = list(accumulate(weights))
+    drawn = int.from_bytes(rng.bytes(ends[-1].bit_length() // 8 + 9), "little") % ends[-1]
+    return bisect_right(ends, drawn)
 
 
 def distinct_words(n: int, draw: Callable[[], Word | None], what: str) -> list[Word]:
