@@ -161,7 +161,15 @@ class WordNetwork(StackModel[Prefix]):
         """Return the answers to ``words`` at once, (N, 1) or (N, T) as `network_answers` gives them."""
         codes, lengths = encode_words(words, self.alphabet)
         if self.task_kind == "recognition":
-            return self._verdicts(codes, lengths)
+            verdicts = np.zeros((len(codes), 1), np.int32)
+            for length in np.unique(lengths).tolist():
+                same = np.flatnonzero(lengths == length)
+                for part in self._parts(np.full(len(same), max(1, length)), _TOGETHER):
+                    symbols = torch.from_numpy(codes[same[part], :length].astype(np.int64))
+                    if self.end is not None:
+                        symbols = torch.cat([symbols, symbols.new_full((len(symbols), 1), len(self.alphabet))], 1)
+                    verdicts[same[part], 0] = (self.outputs_of(symbols)[:, 0] > 0.5).cpu().numpy()
+            return verdicts
         answers = np.full(codes.shape, -1, dtype=self.number_type)
         first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
         order = np.argsort(lengths, kind="stable")
@@ -201,17 +209,6 @@ class WordNetwork(StackModel[Prefix]):
                 self._pace = max(took / int(together[end - begin - 1]), _FASTEST)
                 self._a_word = min(self._a_word or took, took / (end - begin))
             begin = end
-
-    def _verdicts(self, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        verdicts = np.zeros((len(codes), 1), np.int32)
-        for length in np.unique(lengths).tolist():
-            same = np.flatnonzero(lengths == length)
-            for part in self._parts(np.full(len(same), max(1, length)), _TOGETHER):
-                symbols = torch.from_numpy(codes[same[part], :length].astype(np.int64))
-                if self.end is not None:
-                    symbols = torch.cat([symbols, symbols.new_full((len(symbols), 1), len(self.alphabet))], 1)
-                verdicts[same[part], 0] = (self.outputs_of(symbols)[:, 0] > 0.5).cpu().numpy()
-        return verdicts
 
 
 class ForwardNetwork(OwnModule, WordNetwork):

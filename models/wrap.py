@@ -170,7 +170,7 @@ def wrap(
                 )
     named = (action_layer,) if isinstance(action_layer, str) else tuple(action_layer)
     weights = dict(() if module is None else module.named_parameters())
-    if strange := [one for one in named if not any(_is_part(weight, one) for weight in weights)]:
+    if strange := [one for one in named if not any(f"{weight}.".startswith(f"{one}.") for weight in weights)]:
         known = sorted({weight.rpartition(".")[0] or weight for weight in weights})
         raise StacklensError(
             f"action_layer is {strange[0]!r:.60}, which has no weights; expected some of {', '.join(known) or 'none'}"
@@ -445,17 +445,13 @@ _SEEN = {"softmax": 60.0, "strengths": 12.0, "signed": 12.0}  # sums that shares
 _LEAST_SEEN, _NEAR = 16, 0.02  # states that have to show them, and how near to twice as much they have to come
 
 
-def _is_part(weight: str, name: str) -> bool:
-    return weight == name or weight.startswith(f"{name}.")
-
-
 def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[str, Any]:
     """Return the rows or columns of weights, by name, that decide a network's actions and nothing else, by a trial.
     ``network``: the network, which takes one step from drawn states, with gradients. ``named``: modules or weights
     among which they are; all by default.
     """
     own = {} if network.module is None else dict(network.module.named_parameters())
-    chosen = [name for name in own if not named or any(_is_part(name, one) for one in named)]
+    chosen = [name for name in own if not named or any(f"{name}.".startswith(f"{one}.") for one in named)]
     # drawn states: every symbol, hidden units of several sizes, tops between 0 and 1
     draw = torch.Generator().manual_seed(0)
     codes = torch.arange(_STATES, device=network.like.device) % network.n_symbols

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...automata.compiled import encode_words
 from ...automata.pda import Word
 from ...languages.language import Language
 from ...languages.words import all_words, make_word
@@ -43,15 +44,12 @@ class WordSet:
     def of(cls, language: Language, words: Iterable[Word]) -> WordSet:
         """Return ``words`` encoded; they may repeat, which gives them weight."""
         kept = tuple(words)
-        index = {symbol: number for number, symbol in enumerate(language.alphabet)}
-        longest = max(map(len, kept), default=0)
-        symbols = np.zeros((len(kept), longest), dtype=np.int64)
-        legal, live = (np.zeros((len(kept), longest + 1), dtype=bool) for _ in range(2))
+        codes, lengths = encode_words(kept, language.alphabet)
+        symbols = np.maximum(codes, 0).astype(np.int64)
+        legal, live = (np.zeros((len(kept), codes.shape[1] + 1), dtype=bool) for _ in range(2))
         for row, word in enumerate(kept):
-            symbols[row, : len(word)] = [index[symbol] for symbol in word]
             for t in range(len(word) + 1):
                 legal[row, t], live[row, t] = word[:t] in language, language.is_live(word[:t])
-        lengths = np.array([len(word) for word in kept], dtype=np.int64)
         return cls(kept, *(torch.from_numpy(array) for array in (symbols, lengths, legal, live)))
 
     def to(self, device: str) -> WordSet:
