@@ -107,7 +107,7 @@ class SuperpositionStack(CellMemory):
         return stack
 
     def cells(self, count: int) -> Tensor:
-        return filled(self.stored, count, self.empty_value)
+        return filled_up(self.stored, count, self.empty_value)
 
     def next(self, actions: Tensor, pushed: Tensor) -> SuperpositionStack:
         """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5). ``actions`` (...,
@@ -150,7 +150,7 @@ class SuperpositionStack(CellMemory):
         return self if size == stored.shape[-2] else replace(self, stored=stored[..., :size, :])
 
 
-def filled(cells: Tensor, count: int, empty: float) -> Tensor:
+def filled_up(cells: Tensor, count: int, empty: float) -> Tensor:
     """Return the first ``count`` of ``cells`` (..., C, D), with ``empty`` ones behind them where there are fewer."""
     missing = count - cells.shape[-2]
     if missing <= 0:
