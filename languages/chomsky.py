@@ -175,36 +175,30 @@ class _Arithmetic:
         if x_on_the_left and (not control.seen or (value is not None and value.slope)):
             return None  # another x on the right
         if control.waits in ("operand", "digit"):
-            return self.operand(control, symbol, top, frame)
+            # an x has to stand in this operand where it is the last that can have one
+            last = self.equation if top == BOTTOM else frame is not None and frame.must and frame.left is not None
+            must = last and not control.seen
+            if control.waits == "operand" and symbol == "-":
+                return control._replace(waits="digit"), NONE, None
+            if control.waits == "operand" and symbol == "(":
+                opened = _Frame(None, "", must, top == BOTTOM)
+                return _ArithmeticControl("operand", control.seen), push(self.cell(opened)), None
+            sign = -1 if control.waits == "digit" else 1
+            if symbol == "x" and not control.seen:
+                return self.whole(_Linear(sign, 0), True, "operator", top == BOTTOM, NONE)
+            if not symbol.isdecimal() or must:
+                return None
+            value = _Linear(0, sign * int(symbol) % MODULUS)
+            return self.whole(value, control.seen, "operator", top == BOTTOM, NONE)
         if control.waits == "equals":
             return (control._replace(waits="right side"), NONE, None) if symbol == "=" else None
         if value is None:
             return None
         if control.waits == "right side" and symbol.isdecimal():
             return _DONE, NONE, str(value.slope * (int(symbol) - value.rest) % MODULUS)
-        return None if frame is None else self.after_operand(control, value, symbol, frame)
-
-    def operand(self, control: _ArithmeticControl, symbol: Symbol, top: Symbol, frame: _Frame | None) -> Move | None:
-        # An x has to stand in this operand where it is the last that can have one.
-        last = self.equation if top == BOTTOM else frame is not None and frame.must and frame.left is not None
-        must = last and not control.seen
-        if control.waits == "operand" and symbol == "-":
-            return control._replace(waits="digit"), NONE, None
-        if control.waits == "operand" and symbol == "(":
-            return (
-                _ArithmeticControl("operand", control.seen),
-                push(self.cell(_Frame(None, "", must, top == BOTTOM))),
-                None,
-            )
-        sign = -1 if control.waits == "digit" else 1
-        if symbol == "x" and not control.seen:
-            return self.whole(_Linear(sign, 0), True, "operator", top == BOTTOM, NONE)
-        if symbol.isdecimal() and not must:
-            value = _Linear(0, sign * int(symbol) % MODULUS)
-            return self.whole(value, control.seen, "operator", top == BOTTOM, NONE)
-        return None
-
-    def after_operand(self, control: _ArithmeticControl, value: _Linear, symbol: Symbol, frame: _Frame) -> Move | None:
+        # behind an operand: its operator, or the end of its bracket
+        if frame is None:
+            return None
         if symbol in _SIGNS and frame.left is None:
             opened = frame._replace(left=value, operator=symbol)
             return _ArithmeticControl("operand", control.seen), replace(self.cell(opened)), None

@@ -85,19 +85,14 @@ class Dyck(Language):
     @cached_property
     def automaton(self) -> PushdownAutomaton:
         """Return one state that pushes opening brackets and pops them with their closing ones."""
-        state, bottom = "match", "⊥"
+        state, bottom, rules = "match", "⊥", dict[Key, Transition]()
         openers = tuple(opener for opener, _ in self.pairs)
-        pushes: dict[Key, Transition] = {
-            (state, opener, (top,)): Transition(state, (push(opener),))
-            for opener in openers
-            for top in (bottom, *openers)
-        }
-        pops: dict[Key, Transition] = {
-            (state, closer, (opener,)): Transition(state, (POP,)) for opener, closer in self.pairs
-        }
-        return PushdownAutomaton(
-            (state,), self.alphabet, openers, pushes | pops, state, frozenset({state}), bottom=bottom
-        )
+        for opener in openers:
+            for top in (bottom, *openers):
+                rules[state, opener, (top,)] = Transition(state, (push(opener),))
+        for opener, closer in self.pairs:
+            rules[state, closer, (opener,)] = Transition(state, (POP,))
+        return PushdownAutomaton((state,), self.alphabet, openers, rules, state, frozenset({state}), bottom=bottom)
 
     def __contains__(self, word: Word) -> bool:
         closer_of, awaited = dict(self.pairs), list[Symbol]()
@@ -234,16 +229,17 @@ class Blocks(Language):
 
     def first_dead(self, word: Word) -> int | None:
         """Return the number of symbols after which blocks are out of order or too large, None if ``word`` is live."""
-        # Dead prefixes stay dead, so bisection finds the first one.
-        n = bisect_left(range(len(word) + 1), True, key=lambda n: not self._can_grow(word[:n]))
-        return n if n <= len(word) else None
 
-    def _can_grow(self, prefix: Word) -> bool:
-        sizes = self.sizes(prefix)
-        if sizes is None or len(sizes) <= self.free:
-            return sizes is not None
-        whole = self.whole(sizes[: self.free])
-        return sizes[:-1] == whole[: len(sizes) - 1] and sizes[-1] <= whole[len(sizes) - 1]
+        def dead(n: int) -> bool:
+            sizes = self.sizes(word[:n])
+            if sizes is None or len(sizes) <= self.free:
+                return sizes is None
+            whole = self.whole(sizes[: self.free])
+            return sizes[:-1] != whole[: len(sizes) - 1] or sizes[-1] > whole[len(sizes) - 1]
+
+        # dead prefixes stay dead, so bisection finds the first one
+        n = bisect_left(range(len(word) + 1), True, key=dead)
+        return n if n <= len(word) else None
 
     def words_of_length(self, length: int) -> Iterator[Word]:
         yield from (self.word(sizes) for sizes in self._all_sizes(length))
@@ -368,13 +364,9 @@ class MarkedPalindromes(Language):
         )
 
     def __contains__(self, word: Word) -> bool:
-        symbols, half = list(word), len(word) // 2
-        left = symbols[:half]
-        return (
-            self._has_length(len(word))
-            and all(symbol in self.letters for symbol in left)
-            and symbols[half:] == [self.marker, *self._second(left)]
-        )
+        left = list(word)[: len(word) // 2]
+        fits = self._has_length(len(word)) and all(symbol in self.letters for symbol in left)
+        return fits and list(word) == list(self._mirror(left))
 
     def words_of_length(self, length: int) -> Iterator[Word]:
         if self._has_length(length):
@@ -382,10 +374,8 @@ class MarkedPalindromes(Language):
                 yield self._mirror(half)
 
     def _mirror(self, half: Sequence[Symbol]) -> Word:
-        return make_word((*half, self.marker, *self._second(half)), self.alphabet)
-
-    def _second(self, half: Sequence[Symbol]) -> list[Symbol]:
-        return [self._image[symbol] for symbol in reversed(half)]
+        second = (self._image[symbol] for symbol in reversed(half))
+        return make_word((*half, self.marker, *second), self.alphabet)
 
     @cached_property
     def _image(self) -> dict[Symbol, Symbol]:

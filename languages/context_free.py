@@ -45,8 +45,7 @@ class NormalForm:
 
     def __init__(self, grammar: Grammar) -> None:
         self.start, self.has_empty = grammar.start, grammar.start in grammar.nullable
-        # Chomsky's normal form in three steps: short right sides, no empty ones, no units
-        rules = _rules_without_units(_rules_without_empty(_short_rules(grammar), grammar))
+        rules = _normal_rules(grammar)
         self.pairs: dict[Nonterminal, list[_Pair]] = {left: [] for left in rules}
         self.symbols: dict[Nonterminal, list[Symbol]] = {left: [] for left in rules}
         for left, rights in rules.items():
@@ -55,7 +54,23 @@ class NormalForm:
                     self.symbols[left].append(right[0])
                 elif isinstance(right[1], Nonterminal):
                     self.pairs[left].append((right[0], right[1]))
-        self.shortest = self._find_shortest()  # the length of the shortest word, but for the empty one
+        # the length of the shortest word, but for the empty one; the next to be found cannot be shorter (Knuth 1977)
+        uses: dict[Nonterminal, list[tuple[Nonterminal, _Pair]]] = defaultdict(list)
+        for left, pairs in self.pairs.items():
+            for pair in pairs:
+                for part in set(pair):
+                    uses[part].append((left, pair))
+        self.shortest: dict[Nonterminal, int] = {}
+        waiting = [(1, left) for left, symbols in self.symbols.items() if symbols]
+        heapify(waiting)
+        while waiting:
+            length, here = heappop(waiting)
+            if here in self.shortest:
+                continue
+            self.shortest[here] = length
+            for left, (first, second) in uses[here]:
+                if left not in self.shortest and first in self.shortest and second in self.shortest:
+                    heappush(waiting, (self.shortest[first] + self.shortest[second], left))
         self.pairs = {
             left: [pair for pair in pairs if pair[0] in self.shortest and pair[1] in self.shortest]
             for left, pairs in self.pairs.items()
@@ -64,26 +79,6 @@ class NormalForm:
         self._words: dict[tuple[Nonterminal, int], set[tuple[Symbol, ...]]] = {}
         self._ways: dict[tuple[Nonterminal, int], tuple[list[tuple[_Pair, int]], list[int]]] = {}
 
-    def _find_shortest(self) -> dict[Nonterminal, int]:
-        """Return lengths, the smallest first: the next to be found cannot be shorter (Knuth 1977)."""
-        uses: dict[Nonterminal, list[tuple[Nonterminal, _Pair]]] = defaultdict(list)
-        for left, pairs in self.pairs.items():
-            for pair in pairs:
-                for part in set(pair):
-                    uses[part].append((left, pair))
-        found: dict[Nonterminal, int] = {}
-        waiting = [(1, left) for left, symbols in self.symbols.items() if symbols]
-        heapify(waiting)
-        while waiting:
-            length, here = heappop(waiting)
-            if here in found:
-                continue
-            found[here] = length
-            for left, (first, second) in uses[here]:
-                if left not in found and first in found and second in found:
-                    heappush(waiting, (found[first] + found[second], left))
-        return found
-
     def count(self, length: int) -> int:
         """Return the number of derivations of words of ``length``: of words, if the grammar is unambiguous."""
         return int(self.has_empty) if length == 0 else self.count_from(self.start, length)
@@ -91,33 +86,30 @@ class NormalForm:
     def count_from(self, left: Nonterminal, length: int) -> int:
         """Return the number of derivations from ``left`` of words of ``length``, which is at least 1."""
         while len(self._counts[self.start]) <= length:
-            self._grow(len(self._counts[self.start]))
+            counts, n = self._counts, len(self._counts[self.start])
+            new = {here: len(symbols) if n == 1 else 0 for here, symbols in self.symbols.items()}
+            for here, pairs in self.pairs.items():
+                for first, second in pairs:
+                    heads, tails = counts[first][1:n], counts[second][n - 1 : 0 : -1]
+                    new[here] += sum(x * y for x, y in zip(heads, tails, strict=True) if x and y)
+            for here, number in new.items():
+                counts[here].append(number)
         return self._counts[left][length]
 
-    def _grow(self, length: int) -> None:
-        counts = self._counts
-        new = {left: len(symbols) if length == 1 else 0 for left, symbols in self.symbols.items()}
-        for left, pairs in self.pairs.items():
-            for first, second in pairs:
-                heads, tails = counts[first][1:length], counts[second][length - 1 : 0 : -1]
-                new[left] += sum(x * y for x, y in zip(heads, tails, strict=True) if x and y)
-        for left, number in new.items():
-            counts[left].append(number)
-
-    def words(self, length: int) -> set[tuple[Symbol, ...]]:
-        """Return the words of ``length``; memory goes with those that any nonterminal derives up to there."""
+    def words(self, length: int, left: Nonterminal | None = None) -> set[tuple[Symbol, ...]]:
+        """Return the words of ``length`` (from ``left`` or the start); memory goes with those that any nonterminal
+        derives up to there.
+        """
         if length == 0:
             return {()} if self.has_empty else set()
-        return self._words_from(self.start, length)
-
-    def _words_from(self, left: Nonterminal, length: int) -> set[tuple[Symbol, ...]]:
-        if (left, length) not in self._words:
-            found: set[tuple[Symbol, ...]] = {(symbol,) for symbol in self.symbols[left]} if length == 1 else set()
-            for (first, second), split in self._splits(left, length):
-                tails = self._words_from(second, length - split)
-                found |= {head + tail for head in self._words_from(first, split) for tail in tails}
-            self._words[left, length] = found
-        return self._words[left, length]
+        here = left or self.start
+        if (here, length) not in self._words:
+            found: set[tuple[Symbol, ...]] = {(symbol,) for symbol in self.symbols[here]} if length == 1 else set()
+            for (first, second), split in self._splits(here, length):
+                tails = self.words(length - split, second)
+                found |= {head + tail for head in self.words(split, first) for tail in tails}
+            self._words[here, length] = found
+        return self._words[here, length]
 
     def _splits(self, left: Nonterminal, length: int) -> Iterator[tuple[_Pair, int]]:
         for pair in self.pairs[left]:
@@ -148,8 +140,9 @@ class NormalForm:
         return word
 
 
-def _short_rules(grammar: Grammar) -> _Short:
-    """Return the rules with right sides cut to at most two parts, terminals among two replaced."""
+def _normal_rules(grammar: Grammar) -> dict[Nonterminal, list[tuple[GrammarSymbol, ...]]]:
+    """Return the rules in Chomsky's normal form, in three steps: short right sides, no empty ones, no units."""
+    # right sides cut to at most two parts, terminals among two replaced
     rules: _Short = defaultdict(dict)
     for i, (left, right) in enumerate(grammar.rules):
         parts: list[GrammarSymbol] = list(right)
@@ -164,11 +157,7 @@ def _short_rules(grammar: Grammar) -> _Short:
             rules[here][parts[k], rest] = None
             here = rest
         rules[here][tuple(parts[-2:])] = None
-    return rules
-
-
-def _rules_without_empty(rules: _Short, grammar: Grammar) -> _Short:
-    """Return the rules without the empty right side; what could be empty may be left out instead."""
+    # what can be empty, and the rules without: it may be left out instead
     nullable: set[GrammarSymbol] = set(grammar.nullable)
     size = -1
     while size < len(nullable):  # those that cutting has added, the ends of long right sides first
@@ -183,20 +172,16 @@ def _rules_without_empty(rules: _Short, grammar: Grammar) -> _Short:
             for kept, dropped in (right, right[::-1]):
                 if dropped in nullable:
                     full[left][kept,] = None
-    return full
-
-
-def _rules_without_units(rules: _Short) -> dict[Nonterminal, list[tuple[GrammarSymbol, ...]]]:
-    """Return the rules with A -> B replaced by what B leads to."""
+    # in place of A -> B what B leads to
     without: dict[Nonterminal, list[tuple[GrammarSymbol, ...]]] = {}
-    for left in rules:
+    for left in full:
         same, unseen = {left: None}, [left]
         for other in unseen:  # the list grows while it is walked
-            units = [r[0] for r in rules[other] if len(r) == 1 and isinstance(r[0], Nonterminal)]
+            units = [r[0] for r in full[other] if len(r) == 1 and isinstance(r[0], Nonterminal)]
             unseen += [unit for unit in dict.fromkeys(units) if unit not in same]
             same |= dict.fromkeys(units)
-        rights = {right: None for other in same for right in rules[other]}
-        without[left] = [right for right in rights if len(right) == 2 or isinstance(right[0], str)]
+        found = {right: None for other in same for right in full[other]}
+        without[left] = [right for right in found if len(right) == 2 or isinstance(right[0], str)]
     return without
 
 

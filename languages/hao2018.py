@@ -21,7 +21,7 @@ import numpy as np
 
 from ..automata.pda import NONE, POP, Symbol, Word, push
 from ..core.errors import StacklensError
-from .task import BOTTOM, DrawWord, DrawWords, Move, RuleTask, Split, Task, evenly
+from .task import BOTTOM, DrawWord, DrawWords, Move, RuleTask, Sizes, Split, Task, evenly
 from .words import choose, distinct_words, make_word
 
 NULL = "#"
@@ -63,7 +63,7 @@ def normal_sizes(draw: DrawWord) -> DrawWords:
     evenly. Hao et al. 2018, section 4.1. (The authors pad to twice the longest; the outputs there do not count.)
     """
 
-    def words(_: Task, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+    def words(_: Task, n: int, lengths: Sizes, split: Split, rng: np.random.Generator) -> list[Word]:
         mean, deviation, longest = NORMAL[split]
         sizes = np.clip(np.trunc(rng.normal(mean, deviation, n)), 1, longest).astype(int)
         if lengths is not None:
@@ -79,9 +79,7 @@ def distinct_sizes(draw: DrawWord) -> DrawWords:
     suggests; w itself is not given there, nor is the alphabet: both are read as in its palindromes.
     """
 
-    def words(
-        task: Task, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
-    ) -> list[Word]:
+    def words(task: Task, n: int, lengths: Sizes, split: Split, rng: np.random.Generator) -> list[Word]:
         low, high = lengths or SUZGUN_LENGTHS[split]
         halves = range(-(-low // 2), high // 2 + 1)
         if not halves:
@@ -215,9 +213,7 @@ def derived(rules: Rules, train: int, test: int, distinct: bool = False) -> Draw
     of depth at most d. Where they are ``distinct``, training words are drawn evenly.
     """
 
-    def words(
-        task: Task, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
-    ) -> list[Word]:
+    def words(task: Task, n: int, lengths: Sizes, split: Split, rng: np.random.Generator) -> list[Word]:
         if lengths is not None and lengths[0] != 0:
             raise StacklensError(
                 f"{task.name} draws derivations up to a depth: expected sizes (0, depth), not {lengths}"

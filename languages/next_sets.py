@@ -235,17 +235,16 @@ class BoundedDyck(Dyck):
         states = tuple(map(_stack_state, opened))
         return PushdownAutomaton(states, self.alphabet, (), rules, _START, frozenset({_START}))
 
-    def _ways(self, length: int) -> list[list[int]]:
-        known = self.__dict__.setdefault("_walks", [[1, *[0] * self.depth]])
-        while len(known) <= length:
-            row = [0, *known[-1], 0]
-            known.append([row[h] * (h > 0) + row[h + 2] for h in range(self.depth + 1)])
-        found: list[list[int]] = known
-        return found
+    @cached_property
+    def _ways(self) -> list[list[int]]:  # by length, from each height to 0
+        return [[1, *[0] * self.depth]]
 
     def _member(self, length: int, rng: np.random.Generator) -> Word:
         # a step up or down by how many walks of the rest lead back to 0
-        ways, height = self._ways(length), 0
+        ways, height = self._ways, 0
+        while len(ways) <= length:
+            row = [0, *ways[-1], 0]
+            ways.append([row[h] * (h > 0) + row[h + 2] for h in range(self.depth + 1)])
         steps: list[int] = []
         for left in range(length - 1, -1, -1):
             up = ways[left][height + 1] if height < self.depth else 0

@@ -18,6 +18,7 @@ from ..core.progress import check_time
 from .words import TaskKind, format_word, make_word, run_of
 
 Split = Literal["train", "test"]
+Sizes = tuple[int, int] | None  # of words, the smallest and the largest; None for the paper's
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +159,7 @@ class Task(ABC):
         silent = self.silent or ()
         return [output not in silent for output in self.expected(word)] if silent else [True] * len(word)
 
-    def sample(self, n: int, lengths: tuple[int, int] | None = None, split: Split = "train", seed: int = 0) -> Examples:
+    def sample(self, n: int, lengths: Sizes = None, split: Split = "train", seed: int = 0) -> Examples:
         """Return ``n`` random words with their targets, distributed as in the paper; the same ``seed`` gives the same.
         ``lengths``: the smallest and the largest size, instead of the paper's for the ``split``; what a size is, each
         task says. Raises StacklensError: there are no ``n`` such words, or the arguments make no sense.
@@ -170,7 +171,7 @@ class Task(ABC):
         return self.examples(self._words(n, lengths, split, np.random.default_rng(seed)))
 
     @abstractmethod
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+    def _words(self, n: int, lengths: Sizes, split: Split, rng: np.random.Generator) -> list[Word]:
         """Return ``n`` words as `sample` describes."""
 
     def examples(self, words: Sequence[Word]) -> Examples:
@@ -271,7 +272,7 @@ class OwnTask(Task):
             )
         return tuple(symbol for symbol in self.output_alphabet if symbol in symbols) if sets else str(output)
 
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+    def _words(self, n: int, lengths: Sizes, split: Split, rng: np.random.Generator) -> list[Word]:
         low, high = lengths or self._sizes[split]
         found: list[Word] = []
         for _ in range(_ROUNDS):  # no output comes after an empty word, so another is drawn in its place
@@ -303,8 +304,8 @@ BOTTOM = "⊥"
 Move = tuple[Hashable, StackOp, Output]  # the next control state, the operation on the stack, the output
 Rule = Callable[[Any, Symbol, Symbol], Move | None]  # None where no word goes on so
 DrawWord = Callable[[int, np.random.Generator], Word]  # from a size to a word
-# from a task, a number of words, their sizes (None for the paper's), a split and a generator to words
-DrawWords = Callable[[Task, int, tuple[int, int] | None, Split, np.random.Generator], list[Word]]
+# from a task, a number of words, their sizes, a split and a generator to words
+DrawWords = Callable[[Task, int, Sizes, Split, np.random.Generator], list[Word]]
 
 
 def evenly(
@@ -314,9 +315,7 @@ def evenly(
     likely; ``smallest`` is the smallest size that there is.
     """
 
-    def words(
-        task: Task, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator
-    ) -> list[Word]:
+    def words(task: Task, n: int, lengths: Sizes, split: Split, rng: np.random.Generator) -> list[Word]:
         low, high = lengths or (train if split == "train" else test)
         if high < smallest:
             raise StacklensError(f"{task.name} has no words of sizes {low} to {high}: they begin at {smallest}")
@@ -377,5 +376,5 @@ class RuleTask(Task):
             return super().scored(word)
         return [symbol in self.counted for symbol in word[1:]] + [False] * (len(word) > 0)
 
-    def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
+    def _words(self, n: int, lengths: Sizes, split: Split, rng: np.random.Generator) -> list[Word]:
         return self.words(self, n, lengths, split, rng)

@@ -3,8 +3,9 @@
 A word is a ``str`` where every symbol of the alphabet is a single character, else a tuple of symbols.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import accumulate, product
 from typing import Literal
 
 import numpy as np
@@ -153,7 +154,15 @@ def repeated_parts(word: Word) -> tuple[tuple[Word, int], ...]:
     parts: list[tuple[Word, int]] = []
     plain, place = 0, 0  # what stands once begins at the first, and goes on to the second
     while place < len(word):
-        size, times = _longest_repeat(word, place)
+        # the size of the part that goes on longest from here, the shortest such, and how often it comes
+        size, times = 1, 1
+        for part in range(1, min(_LONGEST_PART, (len(word) - place) // _LEAST_TIMES) + 1):
+            same = place + part
+            while same < len(word) and word[same] == word[same - part]:
+                same += 1
+            often = (same - place) // part
+            if often >= _LEAST_TIMES and part * often >= max(_LEAST_SYMBOLS, size * times + 1):
+                size, times = part, often
         if times == 1:
             place += 1
             continue
@@ -163,21 +172,6 @@ def repeated_parts(word: Word) -> tuple[tuple[Word, int], ...]:
         place += size * times
         plain = place
     return (*parts, (word[plain:], 1)) if plain < len(word) else tuple(parts)
-
-
-def _longest_repeat(word: Word, place: int) -> tuple[int, int]:
-    """Return the size of the part that goes on longest from ``place``, the shortest such, and how often it comes."""
-    best = 1, 1
-    for size in range(1, min(_LONGEST_PART, (len(word) - place) // _LEAST_TIMES) + 1):
-        same = place + size
-        # how far the part of this size goes on
-        while same < len(word) and word[same] == word[same - size]:
-            same += 1
-        times = (same - place) // size
-        enough = times >= _LEAST_TIMES and size * times >= _LEAST_SYMBOLS
-        if enough and size * times > best[0] * best[1]:
-            best = size, times
-    return best
 
 
 def named_parts(parts: Sequence[tuple[Word, int]]) -> str:
@@ -195,27 +189,15 @@ def named_parts(parts: Sequence[tuple[Word, int]]) -> str:
 DRAWS_WITHOUT_NEW = 2_000  # in a row without a new word, after which we say that there are no more
 
 
-def random_below(total: int, rng: np.random.Generator) -> int:
-    """Return a random whole number from 0 to ``total - 1``, all equally likely to within 2**-64.
-
-    >>> {random_below(3, np.random.default_rng(seed)) for seed in range(20)}
-    {0, 1, 2}
-    """
-    return int.from_bytes(rng.bytes(total.bit_length() // 8 + 9), "little") % total
-
-
 def choose(weights: Sequence[int], rng: np.random.Generator) -> int:
-    """Return a random index, each as likely as its weight says; one of the weights must not be 0.
+    """Return a random index, each as likely as its weight says to within 2**-64; one of the weights must not be 0.
 
     >>> {choose([0, 10**30, 1], np.random.default_rng(seed)) for seed in range(20)}
     {1}
     """
-    left = random_below(sum(weights), rng)
-    for i, weight in enumerate(weights):
-        left -= weight
-        if left < 0:
-            return i
-    raise AssertionError("the weights have changed while they were summed")
+    ends = list(accumulate(weights))
+    drawn = int.from_bytes(rng.bytes(ends[-1].bit_length() // 8 + 9), "little") % ends[-1]
+    return bisect_right(ends, drawn)
 
 
 def distinct_words(n: int, draw: Callable[[], Word | None], what: str) -> list[Word]:

@@ -206,11 +206,6 @@ class ModelSpec:
     longest: int | None = None  # the longest word that it can be asked about; None for any
     affordable: int | None = None  # about how many words a check may ask of a slow network; None for any number
 
-    @property
-    def spec(self) -> dict[str, Any]:
-        """Return all of these by name."""
-        return {name: getattr(self, name) for name in ModelSpec.__annotations__}
-
 
 class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
     """A network that reads a word symbol by symbol and works on a stack. Subclasses choose a controller and a stack,

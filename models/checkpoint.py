@@ -13,7 +13,7 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -380,7 +380,13 @@ def load_network(
         elif format == "mapping":
             found = Checkpoint(read_mapped(path, alphabet), {}, {"file": title})
         elif format == "stack-rnn-cpp":
-            found = _stack_rnn_cpp(path, alphabet, title)
+            named = _CPP_NAME.search(title)
+            task = None if named is None else _CPP_TASKS.get(named.groups()[:2]) or _CPP_TASKS.get(named.groups())
+            network: StackModel[Any] = read_stack_rnn_cpp(path, alphabet)
+            if alphabet is None and task == "memorization" and len(network.alphabet) == len(_MEMORIZED):
+                network = read_stack_rnn_cpp(path, _MEMORIZED)
+            found = _published(network, task, title)
+            found.task["after"] = network.alphabet[-1]  # its streams begin after the last letter
         elif format == "marnns":
             network = read_marnns(content, alphabet)
             found = _published(network, f"dyck-{len(network.alphabet) // 2}" if network.first else None, title)
@@ -402,17 +408,6 @@ def _published(network: StackModel[Any], task: str | None, title: str) -> Checkp
     """Return a published network as a checkpoint; ``task`` is what it seems to have been trained for, if it fits."""
     fits = task is not None and set(get_task(task).alphabet) == set(network.alphabet)
     return Checkpoint(network, {"kind": network.task_kind, "language": task if fits else None}, {"file": title})
-
-
-def _stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None, title: str) -> Checkpoint:
-    """Return a network of the C++ program, whose streams begin after the last letter."""
-    named = _CPP_NAME.search(title)
-    task = None if named is None else _CPP_TASKS.get(named.groups()[:2]) or _CPP_TASKS.get(named.groups())
-    network = read_stack_rnn_cpp(path, alphabet)
-    if alphabet is None and task == "memorization" and len(network.alphabet) == len(_MEMORIZED):
-        network = read_stack_rnn_cpp(path, _MEMORIZED)
-    found = _published(network, task, title)
-    return replace(found, task={**found.task, "after": network.alphabet[-1]})
 
 
 # ---- Networks that code makes: `package.module:function`, or an entry point of the group `stacklens.models` ----

@@ -1,6 +1,6 @@
 """The network's verdicts: on given words, in batches, and on every word up to a length, prefixes shared."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,25 +24,35 @@ def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_02
     codes, lengths = encode_words(words, model.alphabet)
     leading = model.initial_state(1).hidden.shape[:-2]
     verdicts = np.zeros((*leading, len(words)), dtype=bool)
+    for rows, t, state in _on_the_way(model, codes, lengths, chunk):
+        ended = lengths[rows] == t
+        if ended.any():
+            at_end = torch.from_numpy(np.flatnonzero(ended)).to(state.hidden.device)
+            verdicts[..., rows[ended]] = model.verdict(state.select(at_end)).cpu().numpy()
+    return verdicts
+
+
+def _on_the_way(
+    model: StackModel[Any], codes: np.ndarray, lengths: np.ndarray, chunk: int
+) -> Iterator[tuple[np.ndarray, int, NetworkState[Any]]]:
+    """Yield which words, how many symbols they have read and the network's state then, ``chunk`` words at a time. One
+    is left out once it has ended, and once every network on the leading axis has rejected it for good.
+    """
     by_length = np.argsort(-lengths, kind="stable")
-    for begin in range(0, len(words), chunk):
+    for begin in range(0, len(lengths), chunk):
         rows = by_length[begin : begin + chunk]  # the longest first
-        state, left = model.initial_state(len(rows)), lengths[rows]
+        state = model.initial_state(len(rows))
         symbols = torch.from_numpy(codes[rows].astype(np.int64)).to(state.hidden.device)
-        for t in range(int(left[0]) + 1):
+        for t in range(int(lengths[rows[0]]) + 1):
             check_time()
-            ended = left == t
-            going = ~ended & ~_hopeless(state).cpu().numpy()
-            if ended.any():
-                at_end = torch.from_numpy(np.flatnonzero(ended)).to(symbols.device)
-                verdicts[..., rows[ended]] = model.verdict(state.select(at_end)).cpu().numpy()
+            yield rows, t, state
+            going = (lengths[rows] > t) & ~_hopeless(state).cpu().numpy()
             if not going.any():
                 break
             if not going.all():
                 keep = torch.from_numpy(np.flatnonzero(going)).to(symbols.device)
-                state, symbols, left, rows = state.select(keep), symbols[keep], left[going], rows[going]
+                state, symbols, rows = state.select(keep), symbols[keep], rows[going]
             state = model.step(symbols[:, t], state).state
-    return verdicts
 
 
 def verdicts_on_all(model: StackModel[Any], max_length: int, chunk: int = 8_192) -> list[np.ndarray]:
@@ -88,29 +98,16 @@ def answers_on_all(
 
 @torch.no_grad()
 def outputs_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024) -> np.ndarray:
-    """Return the number of a single network's output after every symbol, (N, T).
-
-    -1 after the end of a word, and from where the word is rejected.
-
-    Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
+    """Return the number of a single network's output after every symbol, (N, T); -1 after the end of a word, and from
+    where the word is rejected. Raises UnknownSymbolError: a word has a symbol outside the network's alphabet.
     """
     if (known := model.answers_to(words)) is not None:
         return known
     codes, lengths = encode_words(words, model.alphabet)
     numbers = np.full(codes.shape, -1, dtype=model.number_type)
-    by_length = np.argsort(-lengths, kind="stable")
-    for begin in range(0, len(words), chunk):
-        rows = by_length[begin : begin + chunk]
-        state = model.initial_state(len(rows))
-        symbols = torch.from_numpy(np.maximum(codes[rows], 0).astype(np.int64)).to(state.hidden.device)
-        for t in range(int(lengths[rows].max(initial=0))):
-            check_time()
-            running = int((lengths[rows] > t).sum())  # the longest come first
-            if running < len(rows):
-                rows, keep = rows[:running], torch.arange(running, device=symbols.device)
-                state, symbols = state.select(keep), symbols[keep]
-            state = model.step(symbols[:, t], state).state
-            numbers[rows, t] = model.answer(state)
+    for rows, t, state in _on_the_way(model, codes, lengths, chunk):
+        if t:
+            numbers[rows, t - 1] = model.answer(state)
     return numbers
 
 
@@ -144,7 +141,4 @@ def written_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_024
 
 def _hopeless(state: NetworkState[Any]) -> Tensor:
     """Return which words every network on the leading axis has rejected for good, (B,) bool."""
-    rejected = state.rejected
-    while rejected.dim() > 1:
-        rejected = rejected.all(0)
-    return rejected
+    return state.rejected.flatten(0, -2).all(0) if state.rejected.dim() > 1 else state.rejected

@@ -99,22 +99,23 @@ def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens t
             warnings.simplefilter("ignore")  # of sparse tensors and old formats: what is read is checked below
             content: object = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen kinds; the bytes tell better what is wrong
-        raise FileFormatError(f"{path}: {_why_unreadable(data, error, expected)}") from None
+        try:  # whether a whole pickle imports or calls something; it is read, not run
+            calls = not _CALLS.isdisjoint([code.name for code, _, _ in pickletools.genops(data)])
+        except Exception:  # not a pickle
+            calls = False
+        refused = isinstance(error, pickle.UnpicklingError)
+        why = f"not a PyTorch file (it begins with {data[:16]!r}); expected {expected}"
+        if calls or (refused and (data.startswith(_ARCHIVE) or "GLOBAL" in str(error))):
+            why = (
+                "holds objects other than tensors and plain data, and loading them could run code; refused. "
+                "Save the state dict and plain values only"
+            )
+        elif data.startswith(_OLD_TORCH):
+            why = _DAMAGED.format(len(data))
+        raise FileFormatError(f"{path}: {why}") from None
     with in_file(path):
         check_plain(content)
     return content
-
-
-def _why_unreadable(data: bytes, error: Exception, expected: str) -> str:
-    refused = isinstance(error, pickle.UnpicklingError)
-    if _calls(data) or (refused and (data.startswith(_ARCHIVE) or "GLOBAL" in str(error))):
-        return (
-            "holds objects other than tensors and plain data, and loading them could run code; refused. "
-            "Save the state dict and plain values only"
-        )
-    if data.startswith(_OLD_TORCH):
-        return _DAMAGED.format(len(data))
-    return f"not a PyTorch file (it begins with {data[:16]!r}); expected {expected}"
 
 
 def is_intact(archive: bytes) -> bool:
@@ -123,14 +124,6 @@ def is_intact(archive: bytes) -> bool:
         found = zipfile.ZipFile(io.BytesIO(archive))
         return sum(member.file_size for member in found.infolist()) <= len(archive) and found.testzip() is None
     except Exception:  # zipfile raises half a dozen kinds
-        return False
-
-
-def _calls(data: bytes) -> bool:
-    """Return whether ``data`` is a whole pickle that imports or calls something; it is read, not run."""
-    try:
-        return not _CALLS.isdisjoint([code.name for code, _, _ in pickletools.genops(data)])
-    except Exception:  # not a pickle
         return False
 
 

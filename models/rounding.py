@@ -24,7 +24,7 @@ from ..automata.compiled import encode_words
 from ..automata.pda import StackOp, Symbol, Word
 from ..core.errors import StacklensError
 from ..languages.words import TaskKind
-from .base import ActionKind, ControllerOutput, NetworkState, S, StackModel, Step
+from .base import ActionKind, ControllerOutput, ModelSpec, NetworkState, S, StackModel, Step
 
 _STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's
 
@@ -45,8 +45,8 @@ class Wrapper(StackModel[S]):
     def __init__(self, model: StackModel[S], **changes: Any) -> None:
         super().__init__()
         self.model = model
-        for name, value in {**model.spec, **changes}.items():
-            setattr(self, name, value)
+        for name in ModelSpec.__annotations__:
+            setattr(self, name, changes.get(name, getattr(model, name)))
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
@@ -378,7 +378,15 @@ class Outputs:
         if self.kind not in ("recognition", "next set") or self.threshold == 0.5:
             return made
         # half a step of the number format keeps what is above the threshold above 0.5
-        over = self._scores(made) - self.cut
+        tiny = torch.finfo(made.dtype).tiny
+        if not isinstance(self.threshold, str):
+            scores = made
+        elif "%" in self.threshold:  # shares of the largest
+            scores = made / made.amax(-1, keepdim=True).clamp(min=tiny)
+        else:  # beside the last that counts: 0.5 stands for the middle between it and the next one
+            largest = made.topk(int(self.threshold.removeprefix("top")) + 1, -1).values
+            scores = made / (made + largest[..., -2:].mean(-1, keepdim=True).clamp(min=tiny))
+        over = scores - self.cut
         return torch.where(over > 0, (over + 0.5).clamp(min=0.5 + torch.finfo(made.dtype).eps / 2), over + 0.5)
 
     @property
@@ -387,18 +395,6 @@ class Outputs:
         if not isinstance(self.threshold, str):
             return self.threshold
         return float(self.threshold.rstrip("% ")) / 100 if "%" in self.threshold else 0.5
-
-    def _scores(self, made: Tensor) -> Tensor:
-        """Return what is held against `cut`: probabilities, as shares of the largest, or beside the last that counts.
-        Of the latter 0.5 stands for the middle between it and the next one.
-        """
-        if not isinstance(self.threshold, str):
-            return made
-        if "%" in self.threshold:
-            return made / made.amax(-1, keepdim=True).clamp(min=torch.finfo(made.dtype).tiny)
-        largest = made.topk(int(self.threshold.removeprefix("top")) + 1, -1).values
-        middle = largest[..., -2:].mean(-1, keepdim=True).clamp(min=torch.finfo(made.dtype).tiny)
-        return made / (made + middle)
 
     def probabilities(self, values: Tensor) -> Tensor:
         """Return ``values`` (..., O) after the activation."""

@@ -323,12 +323,28 @@ class StepNetwork(OwnModule, StackModel[Any]):
     def answered(
         self, symbols: Tensor, hidden: Tensor, reading: Tensor, weights: Mapping[str, Tensor] | None = None
     ) -> dict[str, Any]:
-        """Return what ``step`` itself answers, by name (`PARTS`), by default with the network's own weights."""
+        """Return what ``step`` itself answers, by name (`PARTS`), by default with the network's own weights: a tuple in
+        the order of ``returns``, or a dictionary; None for the rest.
+        """
         given = {"symbols": self.read(symbols, hidden), "hidden": self.packing.unpack(hidden[..., : self.packing.size])}
         if self.choice.kind != "none":
             given["top"] = self.top(reading)
-        name = f"step({', '.join(given)})"
-        return answer_parts(self.ask(self._step, name, given, weights), self.shape.returns, name)
+        name, returns = f"step({', '.join(given)})", self.shape.returns
+        answer, expected = self.ask(self._step, name, given, weights), f"{name} should return {', '.join(returns)}"
+        if isinstance(answer, Mapping):
+            if missing := [part for part in returns if part not in answer]:
+                raise StacklensError(f"{expected}; its dictionary lacks {', '.join(missing)}")
+            return {part: answer.get(part) for part in PARTS}
+        if not isinstance(answer, tuple | list) or len(answer) != len(returns):
+            raise StacklensError(
+                f"{expected}, as a tuple of {len(returns)} or a dictionary, not {shapes_of(answer)}; name another "
+                "order with returns=(…)"
+            )
+        found = dict(zip(returns, answer, strict=True))
+        for part in ("actions", "pushed", "output"):
+            if found.get(part) is not None and not isinstance(found[part], Tensor):
+                raise StacklensError(f"{expected}; its {part} is {shapes_of(found[part])} and no tensor")
+        return {part: found.get(part) for part in PARTS}
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
         """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
@@ -351,8 +367,7 @@ class StepNetwork(OwnModule, StackModel[Any]):
         return self.shape.outputs.read(self.ask(self._output, "output(hidden, top)", given), len(own))
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
-        """Return whether the last output, which stands behind the hidden vector, accepts."""
-        accepted: Tensor = state.hidden[..., -1] > 0.5
+        accepted: Tensor = state.hidden[..., -1] > 0.5  # the last output stands behind the hidden vector
         return accepted
 
     def stack_of(self, cells: Tensor) -> Any:
@@ -387,25 +402,6 @@ class StepNetwork(OwnModule, StackModel[Any]):
         if self.task_kind != "recognition":
             return own
         return torch.cat([own, own.new_zeros(len(own), 1) if output is None else output[..., :1].to(own)], -1)
-
-
-def answer_parts(answer: Any, returns: tuple[str, ...], name: str) -> dict[str, Any]:
-    """Return what a step returned, by name: a tuple in the order of ``returns``, or a dictionary; None for the rest."""
-    expected = f"{name} should return {', '.join(returns)}"
-    if isinstance(answer, Mapping):
-        if missing := [part for part in returns if part not in answer]:
-            raise StacklensError(f"{expected}; its dictionary lacks {', '.join(missing)}")
-        return {part: answer.get(part) for part in PARTS}
-    if not isinstance(answer, tuple | list) or len(answer) != len(returns):
-        raise StacklensError(
-            f"{expected}, as a tuple of {len(returns)} or a dictionary, not {shapes_of(answer)}; name another order "
-            "with returns=(…)"
-        )
-    found = dict(zip(returns, answer, strict=True))
-    for part in ("actions", "pushed", "output"):
-        if found.get(part) is not None and not isinstance(found[part], Tensor):
-            raise StacklensError(f"{expected}; its {part} is {shapes_of(found[part])} and no tensor")
-    return {part: found.get(part) for part in PARTS}
 
 
 def _with_stacks(values: Tensor, n_stacks: int, size: int, name: str, axis: str) -> Tensor:

@@ -21,7 +21,7 @@ from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
 from ..languages.words import TaskKind, parse_word
-from .base import ControllerOutput, NetworkState, Run, StackModel, Step
+from .base import ControllerOutput, NetworkState, Run, StackModel, Step, members_of
 from .networks.layers import OWN_CODE, OwnModule, Vocabulary, guarded, like_weights, taken_out
 from .rounding import Outputs, predicted
 
@@ -142,7 +142,6 @@ class WordNetwork(StackModel[Prefix]):
         return Step(output, reading[..., :0], reading, reading, output, after)
 
     def feed(self, stack: Prefix, symbols: Tensor) -> Prefix:
-        """Return the words with ``symbols`` (B,) behind them."""
         return replace(stack, codes=torch.cat([stack.codes, symbols[:, None]], 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
@@ -162,15 +161,32 @@ class WordNetwork(StackModel[Prefix]):
         """Return the answers to ``words`` at once, (N, 1) or (N, T) as `network_answers` gives them."""
         codes, lengths = encode_words(words, self.alphabet)
         if self.task_kind == "recognition":
-            return self._verdicts(codes, lengths)
+            verdicts = np.zeros((len(codes), 1), np.int32)
+            for length in np.unique(lengths).tolist():
+                same = np.flatnonzero(lengths == length)
+                for part in self._parts(np.full(len(same), max(1, length)), _TOGETHER):
+                    symbols = torch.from_numpy(codes[same[part], :length].astype(np.int64))
+                    if self.end is not None:
+                        symbols = torch.cat([symbols, symbols.new_full((len(symbols), 1), len(self.alphabet))], 1)
+                    verdicts[same[part], 0] = (self.outputs_of(symbols)[:, 0] > 0.5).cpu().numpy()
+            return verdicts
         answers = np.full(codes.shape, -1, dtype=self.number_type)
+        first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
         order = np.argsort(lengths, kind="stable")
         for part in self._parts(np.maximum(lengths[order], 1), _TOGETHER):
             rows = order[part]
-            if width := int(lengths[rows].max()):
-                symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
-                outputs = self.outputs_along(symbols, lengths[rows].tolist())
-                answers[rows, :width] = self._numbers_along(outputs, symbols, lengths[rows])
+            width = int(lengths[rows].max())
+            if not width:
+                continue
+            symbols = torch.from_numpy(np.maximum(codes[rows, :width], 0).astype(np.int64))
+            outputs = self.outputs_along(symbols, lengths[rows].tolist())
+            gone = np.arange(width)[None] >= lengths[rows][:, None]
+            if self.task_kind == "next set":
+                # a symbol that was not in the set before it is a rejection, (B, T)
+                allowed = outputs[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
+                unexpected = ~torch.cat([first[symbols[:, :1]], allowed.cpu()], 1)
+                gone = gone | (np.cumsum(unexpected.numpy(), 1) > 0)
+            answers[rows, :width] = np.where(gone, -1, self.output_numbers(outputs))
         return answers
 
     def _parts(self, sizes: np.ndarray, most: int, least: int = 1) -> Iterator[slice]:
@@ -193,30 +209,6 @@ class WordNetwork(StackModel[Prefix]):
                 self._pace = max(took / int(together[end - begin - 1]), _FASTEST)
                 self._a_word = min(self._a_word or took, took / (end - begin))
             begin = end
-
-    def _verdicts(self, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        verdicts = np.zeros((len(codes), 1), np.int32)
-        for length in np.unique(lengths).tolist():
-            same = np.flatnonzero(lengths == length)
-            for part in self._parts(np.full(len(same), max(1, length)), _TOGETHER):
-                symbols = torch.from_numpy(codes[same[part], :length].astype(np.int64))
-                if self.end is not None:
-                    symbols = torch.cat([symbols, symbols.new_full((len(symbols), 1), len(self.alphabet))], 1)
-                verdicts[same[part], 0] = (self.outputs_of(symbols)[:, 0] > 0.5).cpu().numpy()
-        return verdicts
-
-    def _numbers_along(self, outputs: Tensor, symbols: Tensor, lengths: np.ndarray) -> np.ndarray:
-        """Return the numbers of ``outputs`` (B, T, O) after ``symbols`` (B, T), -1 from a rejection on."""
-        numbers = self.output_numbers(outputs)
-        steps = np.arange(symbols.shape[1])
-        gone = steps[None] >= lengths[:, None]
-        if self.task_kind == "next set":
-            first = torch.tensor([self.first is None or symbol in self.first for symbol in self.alphabet])
-            # a symbol that was not in the set before it is a rejection, (B, T)
-            allowed = outputs[:, :-1].gather(-1, symbols[:, 1:, None]).squeeze(-1) > 0.5
-            unexpected = ~torch.cat([first[symbols[:, :1]], allowed.cpu()], 1)
-            gone = gone | (np.cumsum(unexpected.numpy(), 1) > 0)
-        return np.where(gone, -1, numbers)
 
 
 class ForwardNetwork(OwnModule, WordNetwork):
@@ -343,7 +335,12 @@ class BlackBox(WordNetwork):
         self._known: dict[tuple[int, ...], int] = {}
         self._outputs: dict[Hashable, int] = {}
         self._symbols = alphabet
-        kind = self._kind([(), *((symbol,) for symbol in alphabet)])
+        # what the answers to the shortest words say
+        answers = self._answers([(), *((symbol,) for symbol in alphabet)])
+        whether, sets = ([isinstance(one, of) for one in answers] for of in (bool | np.bool_, set | frozenset))
+        kind: TaskKind = "recognition" if all(whether) else "next set" if all(sets) else "transduction"
+        if kind == "transduction" and any(whether + sets):
+            raise StacklensError("the function answers in several ways; expected only True and False, sets, or outputs")
         if first is None and kind == "next set":
             first = tuple(sorted(self._answers([()])[0], key=alphabet.index)) or None
         super().__init__(name, alphabet, Outputs(kind, alphabet), first=first, longest=longest, affordable=affordable)
@@ -379,11 +376,10 @@ class BlackBox(WordNetwork):
     def _outputs_after(self, words: list[tuple[int, ...]]) -> Tensor:
         """Return the outputs after words of symbols' numbers, (B, K) or (B, 1)."""
         self._ask(set(words))
-        numbers = np.array([self._known[word] for word in words], object)  # a set's number has as many bits as symbols
-        if self.task_kind != "next set":
-            return torch.from_numpy(numbers.astype(np.float64)).unsqueeze(-1)
-        members = [numbers >> place & 1 for place in range(len(self.alphabet))]
-        return torch.from_numpy(np.array(members, np.float64).reshape(len(self.alphabet), len(words)).T)
+        numbers = [self._known[word] for word in words]
+        if self.task_kind == "next set":
+            return torch.from_numpy(members_of(numbers, len(self.alphabet)).astype(np.float64))
+        return torch.tensor(numbers, dtype=torch.float64).unsqueeze(-1)
 
     def answers_to(self, words: Sequence[Word]) -> np.ndarray:
         """Return the answers to ``words`` at once (see `WordNetwork`); those of a recogniser need no beginnings."""
@@ -434,18 +430,6 @@ class BlackBox(WordNetwork):
                 f"the function gave {len(answers):,} answers to {len(words):,} words; expected a list with one a word"
             )
         return answers
-
-    def _kind(self, words: list[tuple[str, ...]]) -> TaskKind:
-        """Return what the answers to some words say."""
-        answers = self._answers(words)
-        if all(isinstance(answer, bool | np.bool_) for answer in answers):
-            return "recognition"
-        sets = [isinstance(answer, set | frozenset) for answer in answers]
-        if all(sets):
-            return "next set"
-        if any(sets) or any(isinstance(answer, bool | np.bool_) for answer in answers):
-            raise StacklensError("the function answers in several ways; expected only True and False, sets, or outputs")
-        return "transduction"
 
     def _number(self, answer: Any) -> int:
         """Return the number of an answer."""

@@ -170,7 +170,7 @@ def wrap(
                 )
     named = (action_layer,) if isinstance(action_layer, str) else tuple(action_layer)
     weights = dict(() if module is None else module.named_parameters())
-    if strange := [one for one in named if not any(_is_part(weight, one) for weight in weights)]:
+    if strange := [one for one in named if not any(f"{weight}.".startswith(f"{one}.") for weight in weights)]:
         known = sorted({weight.rpartition(".")[0] or weight for weight in weights})
         raise StacklensError(
             f"action_layer is {strange[0]!r:.60}, which has no weights; expected some of {', '.join(known) or 'none'}"
@@ -278,9 +278,20 @@ def tried(
     ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
     """
     if start is None:
-        start = _zeros_like_first(make(shape, packing=Packing(None, ()), start=lambda _: None))
+        # zeros of the form of the hidden state that a step returns where it is given None for one
+        blank, found = make(shape, packing=Packing(None, ()), start=lambda _: None), []
+        like = like_weights(blank.module)
+        for batch in _BATCHES:
+            nothing = like.new_zeros(batch, 0)
+            reading = blank.choice.empty(batch, blank.n_stacks, blank.cell_size, nothing).reading()
+            try:
+                answer = blank.answered(torch.zeros(batch, dtype=torch.int64), nothing, reading)
+            except StacklensError as error:
+                raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
+            found.append(answer["hidden"])
+        zeros = packing_of(found[0], found[1], _BATCHES)
         try:
-            return tried(make, shape, start, settle, noisy)
+            return tried(make, shape, lambda batch: zeros.unpack(like.new_zeros(batch, zeros.size)), settle, noisy)
         except StacklensError as error:
             order = ", ".join(shape.returns)
             raise StacklensError(
@@ -316,23 +327,6 @@ def _trial_words(symbols: int) -> Tensor:
     turns = torch.arange(8) % symbols
     drawn = torch.randint(symbols, (12, 8), generator=torch.Generator().manual_seed(0))
     return torch.cat([turns[None], torch.zeros_like(turns)[None], drawn])
-
-
-def _zeros_like_first(blank: StepNetwork) -> Callable[[int], Any]:
-    """Return zeros of the form of the hidden state that a step returns where it is given None for one, as by ``blank``,
-    a network without hidden states.
-    """
-    like, found = like_weights(blank.module), []
-    for batch in _BATCHES:
-        nothing = like.new_zeros(batch, 0)
-        reading = blank.choice.empty(batch, blank.n_stacks, blank.cell_size, nothing).reading()
-        try:
-            answer = blank.answered(torch.zeros(batch, dtype=torch.int64), nothing, reading)
-        except StacklensError as error:
-            raise StacklensError(f"{error}; with hidden=… step is not given None for the hidden state") from error
-        found.append(answer["hidden"])
-    packing = packing_of(found[0], found[1], _BATCHES)
-    return lambda batch: packing.unpack(like.new_zeros(batch, packing.size))
 
 
 @torch.no_grad()
@@ -451,17 +445,13 @@ _SEEN = {"softmax": 60.0, "strengths": 12.0, "signed": 12.0}  # sums that shares
 _LEAST_SEEN, _NEAR = 16, 0.02  # states that have to show them, and how near to twice as much they have to come
 
 
-def _is_part(weight: str, name: str) -> bool:
-    return weight == name or weight.startswith(f"{name}.")
-
-
 def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[str, Any]:
     """Return the rows or columns of weights, by name, that decide a network's actions and nothing else, by a trial.
     ``network``: the network, which takes one step from drawn states, with gradients. ``named``: modules or weights
     among which they are; all by default.
     """
     own = {} if network.module is None else dict(network.module.named_parameters())
-    chosen = [name for name in own if not named or any(_is_part(name, one) for one in named)]
+    chosen = [name for name in own if not named or any(f"{name}.".startswith(f"{one}.") for one in named)]
     # drawn states: every symbol, hidden units of several sizes, tops between 0 and 1
     draw = torch.Generator().manual_seed(0)
     codes = torch.arange(_STATES, device=network.like.device) % network.n_symbols
@@ -481,11 +471,15 @@ def found_action_layer(network: StepNetwork, named: Sequence[str] = ()) -> dict[
         decide = _moving([weights[name] for name in chosen], answer["actions"], draw)
         others = [tensor for part in PARTS if part != "actions" for tensor in answer[part]]
         disturb = _moving([weights[name] for name in chosen], others, draw)
-    found = {
-        name: part
-        for name, moves, other in zip(chosen, decide, disturb, strict=True)
-        if (part := _only_moving(moves, other)) is not None
-    }
+    # the rows, or else the columns, of a weight in which numbers move actions and none moves anything else
+    found: dict[str, Any] = {}
+    for name, moves, other in zip(chosen, decide, disturb, strict=True):
+        for axis in range(min(2, moves.dim())):
+            rest = tuple(place for place in range(moves.dim()) if place != axis)
+            kept = (moves.any(rest) & ~other.any(rest)) if rest else moves & ~other
+            if name not in found and kept.any():
+                places: Any = slice(None) if kept.all() else kept.nonzero().flatten().tolist()
+                found[name] = places if axis == 0 else (slice(None), places)
     # all of them together are the layer, or those of one module are
     layers: dict[str, list[str]] = {}
     for name in found:
@@ -514,17 +508,6 @@ def _moving(weights: list[Tensor], answers: list[Tensor], draw: torch.Generator)
     return [grad != 0 for grad in torch.autograd.grad(total, weights, retain_graph=True, materialize_grads=True)]
 
 
-def _only_moving(moves: Tensor, other: Tensor) -> Any:
-    """Return the rows, or else the columns, of a weight in which numbers move actions and none moves anything else."""
-    for axis in range(min(2, moves.dim())):
-        rest = tuple(place for place in range(moves.dim()) if place != axis)
-        kept = (moves.any(rest) & ~other.any(rest)) if rest else moves & ~other
-        if kept.any():
-            places: Any = slice(None) if kept.all() else kept.nonzero().flatten().tolist()
-            return places if axis == 0 else (slice(None), places)
-    return None
-
-
 def _doubles(
     network: StepNetwork,
     answered: Callable[[dict[str, Tensor]], dict[str, list[Tensor]]],
@@ -536,9 +519,14 @@ def _doubles(
     halved = {name: own[name].detach().clone() for name in own}
     for name in names:
         halved[name][parts[name]] *= 0.5
-    whole, half = answered(dict(own)), answered(halved)
-    before, after = (_sums(network.action_kind, answer["actions"][0]) for answer in (whole, half))
-    shown = (before.abs() < _SEEN[network.action_kind]).flatten(1).all(1)  # of infinite sums it is not, nor of NaN
+    whole, half, kind = answered(dict(own)), answered(halved), network.action_kind
+    # the sums behind actions (B, …, A), of shares those beside their mean
+    shares = torch.stack([answer["actions"][0] for answer in (whole, half)])
+    if kind == "softmax":
+        before, after = shares.log() - shares.log().mean(-1, keepdim=True)
+    else:
+        before, after = torch.logit((shares + 1) / 2 if kind == "signed" else shares)
+    shown = (before.abs() < _SEEN[kind]).flatten(1).all(1)  # of infinite sums it is not, nor of NaN
     pairs = [pair for part in PARTS if part != "actions" for pair in zip(whole[part], half[part], strict=True)]
     near = ((2 * after - before).abs() <= _NEAR * (1 + before.abs()))[shown].all()
     return (
@@ -547,10 +535,3 @@ def _doubles(
         and bool(near)
         and not before[shown].eq(0).all()
     )
-
-
-def _sums(kind: str, actions: Tensor) -> Tensor:
-    """Return the sums behind ``actions`` (B, …, A), of shares those beside their mean."""
-    if kind == "softmax":
-        return actions.log() - actions.log().mean(-1, keepdim=True)
-    return torch.logit((actions + 1) / 2 if kind == "signed" else actions)

@@ -187,7 +187,17 @@ def _likely_mistake(
     says, own = (_shown_numbers(values[first].tolist()) for values in (ours, theirs))
     seen = f"{where}: {says}, its own forward pass says {own}"
     found = partial(AdapterFinding, word=word, step=step)
-    for cause, why, made in _readings(unread, None if read is None else read.activation):
+    # outputs may be logits here and probabilities there
+    ways: list[tuple[str, str, Tensor]] = []
+    for name, apply in (("sigmoid", torch.sigmoid), ("softmax", partial(torch.softmax, dim=-1))):
+        ways.append(("logits", f"its own are logits, of which the {name} is taken here", apply(unread)))
+        if read is not None and read.activation == name:
+            twice = f"the {name} is taken twice, by the network and by wrap: leave activation out of wrap"
+            ways.append(("probabilities", twice, apply(apply(unread))))
+    if ((unread >= 0) & (unread <= 1)).all():
+        why = 'logits where probabilities are meant: give wrap activation="sigmoid"'
+        ways.append(("logits", why, torch.logit(unread)))
+    for cause, why, made in ways:
         if _distances(ours, made, read).max() <= _TOLERANCE:
             return found(cause, f"{seen}; {why}")
     # known mistakes, one by one: the one with which nothing differs is the cause
@@ -204,17 +214,6 @@ def _likely_mistake(
     elif network.n_stacks:
         hint = "the first symbol is right, so it is the state or the stack: its limit, empty value, when it is read"
     return found("unknown", f"{seen}; no known mistake explains it: {hint}")
-
-
-def _readings(unread: Tensor, activation: str | None) -> Iterator[tuple[str, str, Tensor]]:
-    """Yield the cause, a sentence, and the outputs to expect, if outputs are logits here and probabilities there."""
-    for name, made in (("sigmoid", torch.sigmoid), ("softmax", partial(torch.softmax, dim=-1))):
-        yield "logits", f"its own are logits, of which the {name} is taken here", made(unread)
-        if activation == name:
-            twice = f"the {name} is taken twice, by the network and by wrap: leave activation out of wrap"
-            yield "probabilities", twice, made(made(unread))
-    if ((unread >= 0) & (unread <= 1)).all():
-        yield "logits", 'logits where probabilities are meant: give wrap activation="sigmoid"', torch.logit(unread)
 
 
 def _shown_numbers(values: Sequence[float]) -> str:
@@ -353,33 +352,33 @@ def variants(model: StackModel[Any]) -> Iterator[Variant]:
 # ---- What an adapter owes: shares, probabilities, stacks that give back what they hold.
 
 
-def _demands(network: StackModel[Any], seen: Trace) -> Iterator[tuple[str, str, np.ndarray, np.ndarray, str]]:
-    """Yield a cause, where to look and its values (N, T, ...), where it is met (N, T, ...), and a text with {sum}."""
-    for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:])):
-        yield "no numbers", name, values, ~np.isfinite(values), "no finite numbers"
+def values_in_range(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
+    """Return the first value that is no number, share, strength, signed action or probability where it should be."""
 
     def outside(values: np.ndarray, low: float) -> np.ndarray:
         return np.asarray((values < low - _TOLERANCE) | (values > 1 + _TOLERANCE))
 
+    # a cause, where to look and its values (N, T, ...), where they are off (N, T, ...), and a text with {sum}
+    demands: list[tuple[str, str, np.ndarray, np.ndarray, str]] = [
+        ("no numbers", name, values, ~np.isfinite(values), "no finite numbers")
+        for name, values in (("pushed", seen.pushed), ("hidden", seen.hidden[:, 1:]))
+    ]
     actions, kind = seen.actions, network.action_kind
     if kind == "softmax":
-        yield "logits", "actions", actions, outside(actions, 0), "no shares from 0 to 1, but logits: take their softmax"
+        says = "no shares from 0 to 1, but logits: take their softmax"
+        demands.append(("logits", "actions", actions, outside(actions, 0), says))
         off = abs(actions.sum(-1) - 1) > _TOLERANCE
-        yield "shares", "actions", actions, off, "shares that sum to {sum:.4g} and not to 1"
+        demands.append(("shares", "actions", actions, off, "shares that sum to {sum:.4g} and not to 1"))
     elif kind != "none":
         low, made = (-1, "tanh") if kind == "signed" else (0, "sigmoid")
         says = f"outside [{low}, 1]: logits, of which the {made} is to be taken"
-        yield "logits", "actions", actions, outside(actions, low), says
+        demands.append(("logits", "actions", actions, outside(actions, low), says))
     if network.task_kind in ("recognition", "next set"):
         # outputs are moved so that 0.5 decides
         moved = seen.output - 0.5 + getattr(outputs_read(network), "cut", 0.5)
         says = 'no probabilities, but logits: give wrap activation="sigmoid"'
-        yield "logits", "outputs", seen.output, outside(moved, 0), says
-
-
-def values_in_range(network: StackModel[Any], seen: Trace) -> AdapterFinding | None:
-    """Return the first value that is no number, share, strength, signed action or probability where it should be."""
-    for cause, name, values, off, says in _demands(network, seen):
+        demands.append(("logits", "outputs", seen.output, outside(moved, 0), says))
+    for cause, name, values, off, says in demands:
         places = np.argwhere(off.reshape(*off.shape[:2], -1).any(2) & seen.valid)
         if len(places):
             row, step = map(int, places[0])

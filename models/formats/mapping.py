@@ -128,7 +128,15 @@ class MappedCell(nn.Module):
             kept = torch.zeros_like(drive)
             if f"hidden{place}_weight" in self.layers:
                 kept = self._linear(f"hidden{place}", before)
-            after.append(self._gated(drive, kept, before, c))
+            # what inputs and hidden vector give each gate, in torch's order
+            if self.entries["cell"] == "rnn":
+                after.append((_ACTIVATIONS[self.entries["nonlinearity"]](drive + kept),))
+            elif self.entries["cell"] == "gru":
+                (r, z, n), (hr, hz, hn) = drive.chunk(3, -1), kept.chunk(3, -1)
+                update = torch.sigmoid(z + hz)
+                after.append(((1 - update) * torch.tanh(n + torch.sigmoid(r + hr) * hn) + update * before,))
+            else:
+                after.append(lstm_cell(drive + kept, *c))
             seen = after[-1][0]
         raw = self._linear("actions", seen).unflatten(-1, (self.n_stacks, -1))  # type: ignore[no-untyped-call]
         actions = _SQUASHED[self.entries["stack"]](raw / self.entries["temperature"])
@@ -138,16 +146,6 @@ class MappedCell(nn.Module):
     def output(self, state: Any, top: Tensor) -> Tensor:
         """Return the output that sees the tops after the update, unread."""
         return self._linear("output", torch.cat([state[-1][0], top.flatten(1)], -1))
-
-    def _gated(self, seen: Tensor, kept: Tensor, h: Tensor, c: list[Tensor]) -> tuple[Tensor, ...]:
-        """Return the next state of a layer from what inputs and hidden vector give each gate, in torch's order."""
-        if self.entries["cell"] == "rnn":
-            return (_ACTIVATIONS[self.entries["nonlinearity"]](seen + kept),)
-        if self.entries["cell"] == "gru":
-            (r, z, n), (hr, hz, hn) = seen.chunk(3, -1), kept.chunk(3, -1)
-            update = torch.sigmoid(z + hz)
-            return ((1 - update) * torch.tanh(n + torch.sigmoid(r + hr) * hn) + update * h,)
-        return lstm_cell(seen + kept, *c)
 
     def _linear(self, name: str, values: Tensor) -> Tensor:
         return nn.functional.linear(values, self.layers[f"{name}_weight"], self.layers[f"{name}_bias"])

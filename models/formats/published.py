@@ -61,7 +61,13 @@ def read_marnns(content: object, alphabet: Sequence[str] | None = None) -> Marnn
         kind = BabyNTM
         if len(weights["action_weights"]) == len(weights["action_bias"]) == len(_NTM_ROWS):
             weights |= {key: weights[key][_NTM_ROWS] for key in ("action_weights", "action_bias")}
-    letters = _bracket_symbols(weights["input_weights"].shape[1], alphabet)
+    size = weights["input_weights"].shape[1]
+    if alphabet is None and (size % 2 or size > len(BRACKETS)):
+        raise StacklensError(
+            f"the network reads {size} symbols, which are not pairs of {' '.join(BRACKETS)}; name them "
+            "with --alphabet (alphabet=…)"
+        )
+    letters = _stream_symbols(size, BRACKETS[:size] if alphabet is None else alphabet)
     # the first symbols of the pairs that the alphabet is made of, if it is
     openers = tuple(letter for letter in letters if letter in _PAIRS)
     paired = set(letters) == {*openers, *(_PAIRS[letter] for letter in openers)}
@@ -101,17 +107,6 @@ def _renamed(content: Mapping[Any, Any], ours: Mapping[str, str], hint: str) -> 
         if len(shape) != axes or 0 in shape:
             raise StacklensError(f"{key} has shape {tuple(shape)}; expected {axes} axes of at least 1")
     return {ours[key]: value for key, value in content.items()}
-
-
-def _bracket_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
-    if alphabet is not None:
-        return _stream_symbols(count, alphabet)
-    if count % 2 or count > len(BRACKETS):
-        raise StacklensError(
-            f"the network reads {count} symbols, which are not pairs of {' '.join(BRACKETS)}; name them "
-            "with --alphabet (alphabet=…)"
-        )
-    return BRACKETS[:count]
 
 
 # ---- The networks that Hao et al. 2018 published (github.com/viking-sudo-rm/StackNN): state dicts in float32.

@@ -114,24 +114,23 @@ def _model_symbols(folder: Path, alphabet: Sequence[str] | None, sizes: RauSizes
             "training data, or name them with --alphabet (alphabet=…)"
         )
     # symbols are numbered from 0, and eos comes behind the last
-    letters = tuple(alphabet) if alphabet is not None else _vocabulary(found or folder)
+    if alphabet is None:
+        path = found or folder
+        content = read_plain(path, _EXPECTED)
+        tokens = content.get("tokens") if isinstance(content, dict) else None
+        if not isinstance(tokens, list | tuple) or not all(type(token) is str for token in tokens):
+            raise FileFormatError(f"{path}: {describe(content)}; expected a vocabulary of rau, with a list of tokens")
+        unknown = ("<unk>",) if isinstance(content, dict) and content.get("allow_unk") is True else ()
+        alphabet = (*tokens, *unknown)
+        with in_file(path):
+            check_alphabet(alphabet)
+    letters = tuple(alphabet)
     if len(letters) != sizes.eos:
         raise StacklensError(
             f"{len(letters)} symbols ({in_short(' '.join(letters))}), and eos is number {sizes.eos}; expected as many"
         )
     check_alphabet(letters)
     return letters
-
-
-def _vocabulary(path: Path) -> tuple[str, ...]:
-    content = read_plain(path, _EXPECTED)
-    tokens = content.get("tokens") if isinstance(content, dict) else None
-    if not isinstance(tokens, list | tuple) or not all(type(token) is str for token in tokens):
-        raise FileFormatError(f"{path}: {describe(content)}; expected a vocabulary of rau, with a list of tokens")
-    unknown = ("<unk>",) if isinstance(content, dict) and content.get("allow_unk") is True else ()
-    with in_file(path):
-        check_alphabet([*tokens, *unknown])
-    return (*tokens, *unknown)
 
 
 def with_weights_of(content: object, sizes: RauSizes) -> nn.Module:
@@ -218,14 +217,9 @@ class RauTransformer(nn.Module):
         read = nn.functional.pad(codes, (1, 0), value=self.bos or 0)
         length, width = read.shape[1], self.embeddings.shape[1]
         mask = nn.Transformer.generate_square_subsequent_mask(length, dtype=self.embeddings.dtype)
-        seen = self.encoder(
-            self.embeddings[read] * math.sqrt(width) + _place_waves(length, width), mask=mask, is_causal=True
-        )
+        # sines and cosines of the places in turn
+        angles = torch.arange(length)[:, None] / 10_000 ** (torch.arange(0, width, 2) / width)
+        waves = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :width]
+        seen = self.encoder(self.embeddings[read] * math.sqrt(width) + waves, mask=mask, is_causal=True)
         logits: Tensor = seen @ self.output[: self.outputs].T
         return logits
-
-
-def _place_waves(length: int, width: int) -> Tensor:
-    even = torch.arange(0, width, 2)
-    angles = torch.arange(length)[:, None] / 10_000 ** (even / width)
-    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :width]

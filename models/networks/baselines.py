@@ -22,7 +22,7 @@ from ...core.errors import StacklensError
 from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
 from ..stacks.cells import NoStack
-from .layers import PaperNetwork, affine, check_fields, check_first, check_predictor, check_shape, lstm_cell
+from .layers import PaperNetwork, affine, check_fields, check_predictor, check_shape, lstm_cell
 from .scan import Activation, Scan, ScanShape, ScanWeights, looked_up, scan
 
 BaselineKind = Literal["rnn", "lstm", "linear"]
@@ -49,7 +49,6 @@ class BaselineConfig:
         check_shape(self.output_alphabet, None)
         if self.task_kind != "transduction":
             check_predictor(self.alphabet, self.output_alphabet)
-        check_first(self.first, self.alphabet)
 
 
 class StacklessNetwork(PaperNetwork[NoStack]):

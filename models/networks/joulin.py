@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError
 from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, cat_slots
-from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack
+from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack, filled_up
 from .layers import PaperNetwork, add_parameters, check_fields, check_shape
 from .scan import ScanShape, ScanWeights, driven, scan
 
@@ -204,7 +204,7 @@ class ListMemory(CellMemory):
 
     def cells(self, count: int) -> Tensor:
         """Return the head and the cells to its left, the head first."""
-        return _filled(self.left, count)
+        return filled_up(self.left, count, EMPTY_READING)
 
     def next(self, actions: Tensor, pushed: Tensor) -> ListMemory:
         """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1). ``actions`` (..., B, n_lists, 3 or
@@ -216,7 +216,8 @@ class ListMemory(CellMemory):
         sizes = [side.shape[-2] + 1 for side in (self.left, self.right)]
         sizes = sizes if self.limit is None else [min(size, self.limit) for size in sizes]
         new = pushed.unsqueeze(-2).expand(*self.left.shape[:-2], 1, 1)
-        before, after = _filled(self.left, sizes[0] + 1), _filled(self.right, sizes[1] + 1)
+        before = filled_up(self.left, sizes[0] + 1, EMPTY_READING)
+        after = filled_up(self.right, sizes[1] + 1, EMPTY_READING)
         inserted = torch.cat([new, before], -2)[..., : sizes[0], :]
         moved_right = torch.cat([after[..., :1, :], before], -2)[..., : sizes[0], :]
         moved_left = torch.cat([before[..., :1, :], after], -2)[..., : sizes[1], :]
@@ -257,9 +258,3 @@ class ListRNN(MemoryRNN[ListMemory]):
         """Raise StacklensError: no window of cells says what lies to the other side of the head."""
         del cells
         raise StacklensError(f"{self.name} works on lists, which are no stacks: it has no pushdown automaton")
-
-
-def _filled(cells: Tensor, count: int) -> Tensor:
-    """Return the first ``count`` of ``cells`` (..., C, 1), empty ones included."""
-    missing = max(0, count - cells.shape[-2])
-    return torch.cat([cells[..., :count, :], cells.new_full((*cells.shape[:-2], missing, 1), EMPTY_READING)], -2)

@@ -31,7 +31,8 @@ _LONGEST = 100  # characters of a symbol
 def check_fields(shape: Any) -> None:
     """Check that every field of the dataclass ``shape`` is of its type, and make tuples of all symbols. Whole numbers
     may stand for numbers, lists and strings for tuples of symbols. Symbols are 1 to 100 printable characters; alphabets
-    have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet.
+    have 65,536 at most. Where there is an output alphabet, an empty one is the alphabet; the symbols that may begin a
+    word, ``first``, are in the alphabet.
     """
     for name, kind in get_type_hints(type(shape)).items():
         value = getattr(shape, name)
@@ -43,6 +44,8 @@ def check_fields(shape: Any) -> None:
             symbols = tuple(value) or (shape.alphabet if name == "output_alphabet" else ())
             check_symbols(name, symbols)
             object.__setattr__(shape, name, symbols)
+    if strangers := [symbol for symbol in getattr(shape, "first", None) or () if symbol not in shape.alphabet]:
+        raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(shape.alphabet)}")
 
 
 def check_sizes(**sizes: int) -> None:
@@ -71,12 +74,6 @@ def check_predictor(alphabet: tuple[str, ...], output_alphabet: tuple[str, ...])
         raise StacklensError(
             f"what may come next, {' '.join(output_alphabet)}, should begin with the alphabet {' '.join(alphabet)}"
         )
-
-
-def check_first(first: tuple[str, ...] | None, alphabet: tuple[str, ...]) -> None:
-    """Check that the symbols that may begin a word, ``first``, are in ``alphabet``."""
-    if strangers := [symbol for symbol in first or () if symbol not in alphabet]:
-        raise StacklensError(f"first has {' '.join(strangers)}, outside the alphabet {' '.join(alphabet)}")
 
 
 def check_shape(alphabet: tuple[str, ...], stack_limit: int | None, **sizes: int) -> None:

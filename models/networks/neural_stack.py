@@ -12,7 +12,7 @@ next symbol, that is the reading with which `StackModel.step` begins the next st
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -149,23 +149,16 @@ class InstructedNetwork(PaperNetwork[S]):
 # Arrays are turned so that words stand last, and slots, where there are any, before networks: (slots, N, ..., B).
 
 
-class StrengthScan(NamedTuple):
-    """All steps of a run."""
-
-    logits: Tensor  # the outputs before the softmax, (T, N, O, B)
-    instructions: Tensor  # u, d and v of every step, (T, N, 2 + D, B)
-    hidden: Tensor  # h after the last step, of an LSTM h and c, (N, H or 2H, B); no gradient flows into it
-    bottoms: Tensor  # of the slots after the last step, (T, N, B); no gradient flows into them
-    tops: Tensor  # likewise
-    units: Tensor  # h after every step, (T, N, H, B), with H 0 where there is none
-
-
 class _Scan(torch.autograd.Function):
     """The recurrence and its derivative: T steps of N networks on B words each, from empty stacks and vectors of zeros.
 
     ``drive``: what the symbols add to s_t, biases included, (T, N, S, B). ``recurrent``: R, (N, S, H + D). ``weight``
     and ``bias``: W (N, Z, H) and b (N, Z); None where s_t is z_t, which has no h. ``kind``: of the units, if any.
-    ``cell_size``: D. What comes out is a `StrengthScan`.
+    ``cell_size``: D.
+
+    What comes out: the outputs before the softmax, (T, N, O, B); u, d and v of every step, (T, N, 2 + D, B); h after
+    every step, (T, N, H, B), with H 0 where there is none; and, into which no gradient flows, h after the last step, of
+    an LSTM h and c, (N, H or 2H, B), and the bottoms and tops of the slots then, (T, N, B).
     """
 
     @staticmethod
@@ -182,15 +175,16 @@ class _Scan(torch.autograd.Function):
         course = _StrengthCourse(array_of(drive), array_of(recurrent), heads, kind, cell_size)
         course.run()
         ctx.course, ctx.like = course, drive
-        last = (course.state(), course.bottoms[-1], course.tops[-1])
-        parts = (course.logits, course.instructions, *last, course.before[1:, :, : course.size].copy())
+        units = course.before[1:, :, : course.size]
+        last = units[-1] if course.units is None else course.units.state(units[-1])
+        parts = (course.logits, course.instructions, units.copy(), last, course.bottoms[-1], course.tops[-1])
         made = [torch.from_numpy(part).to(drive.device) for part in parts]
-        ctx.mark_non_differentiable(*made[2:5])
+        ctx.mark_non_differentiable(*made[3:])
         return tuple(made)
 
     @staticmethod
-    def backward(ctx: Any, of_logits: Tensor, of_instructions: Tensor, *of: Tensor) -> tuple[Tensor | None, ...]:
-        gradients = ctx.course.gradients(array_of(of_logits), array_of(of_instructions), array_of(of[-1]))
+    def backward(ctx: Any, *of: Tensor) -> tuple[Tensor | None, ...]:
+        gradients = ctx.course.gradients(*map(array_of, of[:3]))
         back = [None if part is None else torch.from_numpy(part).to(ctx.like.device) for part in gradients]
         return (*back, None, None)
 
@@ -247,83 +241,59 @@ class _StrengthCourse:
             seen = visible[:, :, None] * self.instructions[: t + 1, :, 2:]
             seen.sum(0, out=self.before[t + 1, :, self.size :])
 
-    def state(self) -> Array:
-        """Return the hidden vectors after the last step, of size 0 where there are none."""
-        last = self.before[-1, :, : self.size]
-        return last if self.units is None else self.units.state(last)
-
     def gradients(self, of_logits: Array, of_instructions: Array, of_units: Array) -> tuple[Array | None, ...]:
         """Return the gradients of drive, R, W and b, given those of what came out."""
         steps, nets, rows, batch = self.drive.shape
         of_rows = np.concatenate([of_instructions, of_logits], 2)  # of z
         of_sums = of_rows if self.units is None else np.empty((steps, nets, rows, batch))
-        stack = _StackBack(self)
-        turned = self.recurrent.swapaxes(-1, -2)
         if self.units is not None:
             self.units.begin_back(self.before[1:, :, : self.size])
-        of_before = np.zeros_like(self.before[0])
+        # which way each minimum and each relu of the stack went, for all steps at once
+        seen = self.visible > 0
+        seen_whole = (seen & (self.bottoms > self.floor[:, None])).astype(float)  # down to its bottom
+        seen_tops = seen.astype(float)
+        cut_tops, cut_bottoms = ((ends[:-1] > self.left[1:, None]).astype(float) for ends in (self.tops, self.bottoms))
+        some_left, full = (self.left > 0).astype(float), (self.length[1:] > 1).astype(float)
+        slopes = self.instructions * (1 - self.instructions)
+        of_before, of_length = np.zeros_like(self.before[0]), np.zeros_like(self.length[0])
+        of_readings = np.zeros((steps, *of_before[:, self.size :].shape))
+        of_tops, of_bottoms = np.zeros_like(self.tops[0]), np.zeros_like(self.bottoms[0])
         for t in reversed(range(steps)):
-            stack.back(t, of_before[:, self.size :], of_rows[t, :, : self.width])
+            # through the reading, (N, D, B), to the ends of the slots, and to the floor
+            of_readings[t] = of_before[:, self.size :]
+            of_visible = (self.instructions[: t + 1, :, 2:] * of_readings[t]).sum(2)
+            of_seen = of_visible * seen_tops[t, : t + 1]
+            of_floor = np.multiply(of_visible, seen_whole[t, : t + 1], out=of_visible)
+            of_tops[: t + 1] += of_seen
+            of_bottoms[: t + 1] -= of_floor
+            of_floor -= of_seen
+            of_whole = of_floor.sum(0)  # of the length after step t
+            of_whole *= full[t]
+            of_whole += of_length
+            of_whole += of_tops[t]
+            of_length = of_bottoms[t] + of_whole  # of what the pop left, then of the length before
+            if t:
+                for of_ends, cut in ((of_tops[:t], cut_tops), (of_bottoms[:t], cut_bottoms)):
+                    gone = of_ends * cut[t - 1, :t]
+                    of_length += gone.sum(0)
+                    of_ends -= gone
+            of_length *= some_left[t]
+            # to u, d and v, through the logistic
+            of_instruction = of_rows[t, :, : self.width]
+            of_instruction[:, 0] -= of_length
+            of_instruction[:, 1] += of_whole
+            of_instruction[:, 2:] += (self.visible[t:, t][:, :, None] * of_readings[t:]).sum(0)
+            of_instruction *= slopes[t]
             if self.units is not None and self.heads is not None:
                 of_hidden = self.heads[0].swapaxes(-1, -2) @ of_rows[t]
                 of_hidden += of_before[:, : self.size]
                 of_hidden += of_units[t]
                 self.units.backward(t, of_hidden, of_sums[t])
-            of_before = turned @ of_sums[t]
+            of_before = self.recurrent.swapaxes(-1, -2) @ of_sums[t]
         of_recurrent = _outer_products(of_sums, self.before[:-1])
         if self.heads is None:
             return of_sums, of_recurrent, None, None
         return of_sums, of_recurrent, _outer_products(of_rows, self.before[1:, :, : self.size]), of_rows.sum((0, 3))
-
-
-class _StackBack:
-    """The stack's derivative, from the last step to the first. What decides which way a minimum or a relu goes is
-    looked up beforehand, for all steps at once.
-    """
-
-    def __init__(self, course: _StrengthCourse) -> None:
-        self.course = course
-        steps = len(course.drive)
-        seen = course.visible > 0
-        self.seen = seen.astype(float)
-        self.seen_whole = (seen & (course.bottoms > course.floor[:, None])).astype(float)  # down to its bottom
-        before_tops, before_bottoms = course.tops[:-1], course.bottoms[:-1]
-        self.cut_tops = (before_tops > course.left[1:, None]).astype(float)
-        self.cut_bottoms = (before_bottoms > course.left[1:, None]).astype(float)
-        self.some_left, self.full = (course.left > 0).astype(float), (course.length[1:] > 1).astype(float)
-        self.slopes = course.instructions * (1 - course.instructions)
-        self.of_readings = np.zeros((steps, *course.before[0, :, course.size :].shape))
-        self.of_tops, self.of_bottoms = np.zeros_like(course.tops[0]), np.zeros_like(course.bottoms[0])
-        self.of_length = np.zeros_like(course.length[0])
-
-    def back(self, t: int, of_reading: Array, of_instructions: Array) -> None:
-        """Add to the gradient of step ``t``'s instructions, through the logistic; ``of_reading`` (N, D, B) is that of
-        r_t.
-        """
-        course = self.course
-        self.of_readings[t] = of_reading
-        of_visible = (course.instructions[: t + 1, :, 2:] * of_reading).sum(2)
-        of_tops = of_visible * self.seen[t, : t + 1]
-        of_bottoms = np.multiply(of_visible, self.seen_whole[t, : t + 1], out=of_visible)
-        self.of_tops[: t + 1] += of_tops
-        self.of_bottoms[: t + 1] -= of_bottoms
-        of_bottoms -= of_tops
-        of_length = of_bottoms.sum(0)  # of the floor
-        of_length *= self.full[t]
-        of_length += self.of_length
-        of_length += self.of_tops[t]
-        of_left = self.of_bottoms[t] + of_length
-        if t:
-            for of_ends, cut in ((self.of_tops[:t], self.cut_tops), (self.of_bottoms[:t], self.cut_bottoms)):
-                gone = of_ends * cut[t - 1, :t]
-                of_left += gone.sum(0)
-                of_ends -= gone
-        of_left *= self.some_left[t]
-        self.of_length = of_left
-        of_instructions[:, 0] -= of_left
-        of_instructions[:, 1] += of_length
-        of_instructions[:, 2:] += (course.visible[t:, t][:, :, None] * self.of_readings[t:]).sum(0)
-        of_instructions *= self.slopes[t]
 
 
 def _outer_products(rows: Array, columns: Array) -> Array:
@@ -392,9 +362,9 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         drive = of_symbols @ columns + bias.unsqueeze(-1)  # (T, N, S, B)
         if noise is not None:  # what is added to h and the reading comes to the same, times their weights
             drive = drive + recurrent @ (noise if noise.dim() > 3 else noise.unsqueeze(1)).mT
-        made = StrengthScan(*_Scan.apply(drive, recurrent, *last, kind, self.cell_size))  # type: ignore[no-untyped-call]
-        output, instructions, hidden, units = (part.movedim(-1, -2) for part in (*made[:3], made.units))
-        bottoms, tops = (part.movedim(0, -1) for part in (made.bottoms, made.tops))
+        made = _Scan.apply(drive, recurrent, *last, kind, self.cell_size)  # type: ignore[no-untyped-call]
+        output, instructions, units, hidden = (part.movedim(-1, -2) for part in made[:4])
+        bottoms, tops = (part.movedim(0, -1) for part in made[4:])
         if lone:
             output, instructions, units = output[:, 0], instructions[:, 0], units[:, 0]
             hidden, bottoms, tops = (part[0] for part in (hidden, bottoms, tops))

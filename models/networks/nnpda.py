@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError, in_short
-from ..base import ActionKind, ControllerOutput, NetworkState, Step
+from ..base import ActionKind, ControllerOutput, NetworkState
 from ..stacks.continuous import ContinuousStack
 from .layers import PaperNetwork, check_fields, check_symbols
 
@@ -213,7 +213,6 @@ class LocalNNPDA(NNPDA):
     """An NNPDA on such a stack: it runs as the network does, and back-propagation gives the paper's gradient."""
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
-        """Return state neurons (1, 0, ..., 0) and an empty stack."""
         state = super().initial_state(batch)
         return NetworkState(state.hidden, LocalStack.around(state.stack, state.stack.length), state.rejected)
 
@@ -236,18 +235,7 @@ def window_slopes(stack: ContinuousStack) -> Tensor:
 
 
 def _values_at(stack: ContinuousStack, slot: Tensor) -> Tensor:
-    index = slot[..., None, None].expand(*slot.shape, 1, stack.values.shape[-1])
-    return stack.values.gather(-2, index).squeeze(-2)
-
-
-@dataclass(frozen=True)
-class Sensitivities:
-    """The derivatives after a step by all P weights, in the order of `NNPDA.named_parameters`."""
-
-    hidden: Tensor  # of S, (..., B, N_S, P)
-    action: Tensor  # of A, (..., B, P)
-    length: Tensor  # of L, (..., B, P)
-    underflow: Tensor  # of U, what the step popped from an empty stack, (..., B, P)
+    return stack.values.take_along_dim(slot[..., None, None], -2).squeeze(-2)
 
 
 class RtrlNNPDA(NNPDA):
@@ -270,9 +258,8 @@ class _RtrlCourse(torch.autograd.Function):
     def backward(ctx: Any, *of_columns: Tensor) -> tuple[Tensor | None, ...]:
         net: NNPDA = ctx.net
         total = None
-        for t, carried in enumerate(_sensitivities(net, ctx.symbols)):
-            parts = (carried.hidden[..., -1, :], carried.length, carried.underflow)
-            for of_column, part in zip(of_columns, parts, strict=True):
+        for t, (of_hidden, of_length, of_underflow) in enumerate(_sensitivities(net, ctx.symbols)):
+            for of_column, part in zip(of_columns, (of_hidden[..., -1, :], of_length, of_underflow), strict=True):
                 added = (of_column[..., t].unsqueeze(-1) * part).sum(-2)
                 total = added if total is None else total + added
         assert total is not None
@@ -283,41 +270,35 @@ class _RtrlCourse(torch.autograd.Function):
 
 
 @torch.no_grad()
-def _sensitivities(net: NNPDA, symbols: Tensor) -> Iterator[Sensitivities]:
-    """Yield the derivatives after every step."""
+def _sensitivities(net: NNPDA, symbols: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Yield the derivatives after every step by all P weights, in the order of `named_parameters`: of S, (..., B, N_S,
+    P), of L and of U, what the step popped from an empty stack, (..., B, P) each.
+    """
     state = net.initial_state(len(symbols))
     n_weights = sum(value.numel() for value in net.parameters()) // max(1, state.hidden.shape[:-2].numel())
-    none = state.hidden.new_zeros(*state.hidden.shape[:-1], n_weights)
-    carried = Sensitivities(none.unsqueeze(-2).expand(*state.hidden.shape, n_weights), none, none, none)
+    of_action = of_length = state.hidden.new_zeros(*state.hidden.shape[:-1], n_weights)
+    of_hidden = of_action.unsqueeze(-2).expand(*state.hidden.shape, n_weights)
     for column in symbols.unbind(1):
         step = net.step(column, state)
-        carried = _carried(net, column, state, step, carried)
+        reading, slopes = step.reading[..., 0, :], window_slopes(state.stack)
+        symbol = torch.nn.functional.one_hot(column, net.n_symbols).to(reading.dtype).expand_as(reading)
+        if net.shape.empty_reading:
+            slopes = torch.cat([slopes, -slopes.sum(-1, keepdim=True)], -1)
+            reading = torch.cat([reading, 1 - reading.sum(-1, keepdim=True)], -1)
+        of_reading = slopes.unsqueeze(-1) * of_action.unsqueeze(-2)  # (..., B, N_R, P)
+        of_drives = []
+        for head, order in (("state", net.state_order), ("action", net.shape.order)):
+            by_state, by_reading = _jacobians(net, head, order, state.hidden, reading, symbol)
+            of_drive = by_state @ of_hidden + by_reading @ of_reading
+            of_drives.append(_with_direct(net, head, features(order, state.hidden, reading, symbol), of_drive))
+        of_hidden = of_drives[0] * (step.hidden * (1 - step.hidden)).unsqueeze(-1)
+        of_action = of_drives[1][..., 0, :]
+        if net.shape.order != "full":  # f' = (1 - f^2) / 2
+            of_action = of_action * ((1 - step.actions[..., 0, :].square()) / 2)
+        raw, of_raw = state.stack.length + step.actions[..., 0, 0], of_length + of_action  # of L + A
+        of_length = of_raw * (raw > 0).unsqueeze(-1)
+        yield of_hidden, of_length, -of_raw * (raw < 0).unsqueeze(-1)
         state = step.state
-        yield carried
-
-
-def _carried(
-    net: NNPDA, symbols: Tensor, before: NetworkState[Any], step: Step[Any], past: Sensitivities
-) -> Sensitivities:
-    """Return the derivatives after a ``step`` on ``symbols`` from ``before``."""
-    hidden, reading, slopes = before.hidden, step.reading[..., 0, :], window_slopes(before.stack)
-    symbol = torch.nn.functional.one_hot(symbols, net.n_symbols).to(hidden.dtype).expand_as(reading)
-    if net.shape.empty_reading:
-        slopes = torch.cat([slopes, -slopes.sum(-1, keepdim=True)], -1)
-        reading = torch.cat([reading, 1 - reading.sum(-1, keepdim=True)], -1)
-    of_reading = slopes.unsqueeze(-1) * past.action.unsqueeze(-2)  # (..., B, N_R, P)
-    of_drives = []
-    for head, order in (("state", net.state_order), ("action", net.shape.order)):
-        by_state, by_reading = _jacobians(net, head, order, hidden, reading, symbol)
-        of_drive = by_state @ past.hidden + by_reading @ of_reading
-        of_drives.append(_with_direct(net, head, features(order, hidden, reading, symbol), of_drive))
-    of_hidden = of_drives[0] * (step.hidden * (1 - step.hidden)).unsqueeze(-1)
-    of_action = of_drives[1][..., 0, :]
-    if net.shape.order != "full":  # f' = (1 - f^2) / 2
-        of_action = of_action * ((1 - step.actions[..., 0, :].square()) / 2)
-    raw, of_raw = before.stack.length + step.actions[..., 0, 0], past.length + of_action  # of L + A
-    above, below = ((raw > 0).unsqueeze(-1), (raw < 0).unsqueeze(-1))
-    return Sensitivities(of_hidden, of_action, of_raw * above, -of_raw * below)
 
 
 def _jacobians(

@@ -382,7 +382,8 @@ class _StackScan(torch.autograd.Function):
         course.run(_turned(drive), biases)
         ctx.course, ctx.device = course, drive.device
         states = [course.hidden.swapaxes(-1, -2), course.shares.transpose(0, 2, 4, 3, 1)]
-        ends = [course.last_cells, course.units.state(course.hidden[-1]).swapaxes(-1, -2)]
+        cells_after = course.memory.columns[-1, 1 : course.memory.heights[-1] + 1].transpose(2, 4, 3, 0, 1)
+        ends = [cells_after, course.units.state(course.hidden[-1]).swapaxes(-1, -2)]
         results = [_tensor(part, drive.device) for part in states + ends]
         ctx.mark_non_differentiable(*results[2:])
         return results[0], results[1], results[2], results[3]
@@ -426,12 +427,6 @@ class _StackCourse:
     def hidden(self) -> Array:
         """Return h after every step, (T, N, H, B)."""
         return self.before[1:, :, : self.units.size]
-
-    @property
-    def last_cells(self) -> Array:
-        """Return the cells after the last step, (N, B, stacks, C, D)."""
-        cells: Array = self.memory.columns[-1, 1 : self.memory.heights[-1] + 1].transpose(2, 4, 3, 0, 1)
-        return cells
 
     def run(self, drive: Array, biases: Array) -> None:
         """Take all steps, driven by ``drive`` (T, N, H or 4H, B)."""

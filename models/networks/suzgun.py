@@ -20,7 +20,6 @@ from .layers import (
     add_parameters,
     affine,
     check_fields,
-    check_first,
     check_predictor,
     check_shape,
     lstm_cell,
@@ -52,7 +51,6 @@ class MarnnConfig:
         check_shape(self.alphabet, self.stack_limit, hidden=self.hidden, cell_size=self.cell_size)
         if not 0 < self.temperature < math.inf:
             raise StacklensError(f"temperature is {self.temperature}; expected a number above 0")
-        check_first(self.first, self.alphabet)
 
 
 class Marnn(PaperNetwork[S]):
@@ -141,18 +139,15 @@ class Marnn(PaperNetwork[S]):
 
     def _said(self, after: Tensor, hidden: Tensor) -> ControllerOutput:
         """Return what a controller answers with the hidden vector h' ``after``, which ``hidden`` begins with."""
-        actions = self._gate(affine(after, self.action_weights, self.action_bias)).unsqueeze(-2)
+        logits = affine(after, self.action_weights, self.action_bias)
+        if self._noisy:  # noise is drawn in training mode only (section 3.4)
+            logits = torch.log_softmax(logits, -1) + self._gumbel(logits)
+        if self.shape.gating != "softmax":
+            logits = logits / self.temperature
+        actions = torch.softmax(logits, -1).unsqueeze(-2)
         pushed = torch.sigmoid(affine(after, self.pushed_weights, self.pushed_bias)).unsqueeze(-2)
         output = torch.sigmoid(affine(after, self.output_weights, self.output_bias))
         return ControllerOutput(hidden, actions, pushed, output)
-
-    def _gate(self, logits: Tensor) -> Tensor:
-        """Return the shares of the operations, (..., B, A); noise is drawn in training mode only (section 3.4)."""
-        if self.shape.gating == "softmax":
-            return torch.softmax(logits, -1)
-        if self._noisy:
-            logits = torch.log_softmax(logits, -1) + self._gumbel(logits)
-        return torch.softmax(logits / self.temperature, -1)
 
     @property
     def _noisy(self) -> bool:
@@ -238,7 +233,6 @@ class MarnnJoulin(MarnnStackRNN):
     WITHOUT: ClassVar[tuple[str, ...]] = ("input_bias", "hidden_bias", "memory_bias")
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return h', the shares of the operations, the new element, and which symbols may come next."""
         drive = self.input_weights.mT[..., symbols, :] + hidden @ self.hidden_weights.mT
         after = torch.sigmoid(drive + reading[..., 0, :] @ self.memory_weights.mT)
         return self._said(after, after)
@@ -268,7 +262,6 @@ class BabyNTM(Marnn[RingMemory]):
         super().__init__(shape, seed=seed, nets=nets)
 
     def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:
-        """Return rings of zeros; ``leading`` ends with the batch."""
         return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
 
     def stack_of(self, cells: Tensor) -> RingMemory:

@@ -107,9 +107,7 @@ class SuperpositionStack(CellMemory):
         return stack
 
     def cells(self, count: int) -> Tensor:
-        stored = self.stored[..., :count, :]
-        missing = count - stored.shape[-2]
-        return torch.cat([stored, self._empty_cells(missing)], -2) if missing > 0 else stored
+        return filled_up(self.stored, count, self.empty_value)
 
     def next(self, actions: Tensor, pushed: Tensor) -> SuperpositionStack:
         """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5). ``actions`` (...,
@@ -122,7 +120,8 @@ class SuperpositionStack(CellMemory):
             size = min(size, self.limit)
         shares = actions[..., None, None].unbind(-3)  # each (..., B, n_stacks, 1, 1)
         pushed = pushed.unsqueeze(-2).expand(*self.stored.shape[:-2], 1, -1)
-        column = torch.cat([pushed, self.stored, self._empty_cells(2)], -2)  # one cat serves all three operations
+        nothing = self.stored.new_full((*self.stored.shape[:-2], 2, self.stored.shape[-1]), self.empty_value)
+        column = torch.cat([pushed, self.stored, nothing], -2)  # one cat serves all three operations
         cells = shares[0] * column[..., :size, :] + shares[1] * column[..., 2 : size + 2, :]
         if len(shares) == 3:
             cells = cells + shares[2] * column[..., 1 : size + 1, :]
@@ -139,9 +138,6 @@ class SuperpositionStack(CellMemory):
         stored[rows, number] = below.gather(1, places.unsqueeze(-1).expand(-1, -1, below.shape[-1]))[rows]
         return replace(self, stored=stored)
 
-    def _empty_cells(self, count: int) -> Tensor:
-        return self.stored.new_full((*self.stored.shape[:-2], count, self.stored.shape[-1]), self.empty_value)
-
     def _trimmed(self) -> SuperpositionStack:
         """Return the same stacks without the lowest layers that are empty in all of them, if no gradient is wanted.
         With rounded actions the cells so follow the highest stack, not the number of steps.
@@ -152,6 +148,14 @@ class SuperpositionStack(CellMemory):
         while size and bool((stored[..., size - 1, :] == self.empty_value).all()):
             size -= 1
         return self if size == stored.shape[-2] else replace(self, stored=stored[..., :size, :])
+
+
+def filled_up(cells: Tensor, count: int, empty: float) -> Tensor:
+    """Return the first ``count`` of ``cells`` (..., C, D), with ``empty`` ones behind them where there are fewer."""
+    missing = count - cells.shape[-2]
+    if missing <= 0:
+        return cells[..., :count, :]
+    return torch.cat([cells, cells.new_full((*cells.shape[:-2], missing, cells.shape[-1]), empty)], -2)
 
 
 # ---- Stacks of any kind beside each other ----
@@ -168,15 +172,15 @@ class StackRow(Memory):
 
     def reading(self) -> Tensor:
         """Return what the stacks show, (B, n_stacks, R)."""
-        return torch.cat([self._shown(part) for part in self.parts], 1)
-
-    def _shown(self, part: Any) -> Tensor:
-        seen = [part.reading()]
-        for _ in range(self.further):
-            here = seen[0].shape[:-1]
-            part = part.next(self.pop.expand(*here, -1), seen[0].new_zeros(*here, self.size))
-            seen.append(part.reading()[..., -self.size :])
-        return torch.cat(seen, -1)
+        rows = []
+        for part in self.parts:
+            seen = [part.reading()]
+            for _ in range(self.further):
+                here = seen[0].shape[:-1]
+                part = part.next(self.pop.expand(*here, -1), seen[0].new_zeros(*here, self.size))
+                seen.append(part.reading()[..., -self.size :])
+            rows.append(torch.cat(seen, -1))
+        return torch.cat(rows, 1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
         """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from ...languages.language import Language
     from ...languages.task import Task
     from .loop import Trainer
-    from .recipes import Recipe
 
 
 _SHAPE = {"stacks": "n_stacks", "neurons": "n_states"}  # an option's name in the configuration, where it differs
@@ -53,10 +52,11 @@ def make_trainer(
     check_device(device)
     common: dict[str, Any] = {"seed": seed, "nets": nets, "device": device}
     if model == "nnpda":
+        from .recipes import recipe_for
         from .recognition import Training
 
         language: Any = get_language(subject) if isinstance(subject, str) else subject
-        recogniser = _recogniser_recipe(language, hints)
+        recogniser = recipe_for(language, hints)
         return Training(dataclasses.replace(recogniser, shape={**recogniser.shape, **shape}), language, **common)
     from ...languages.streams import StreamTask
     from . import recipes
@@ -85,13 +85,3 @@ def make_trainer(
     from .supervised import Fitting
 
     return Fitting(model, recipe, task, **common)
-
-
-def _recogniser_recipe(language: Language, hints: bool) -> Recipe:
-    from .recipes import RECIPES, recipe_for
-
-    if hints:
-        return recipe_for(language)
-    if (name := f"{language.name} without hints") not in RECIPES:
-        raise StacklensError(f"there is no recipe without hints for {language.name}; only for 1n0n")
-    return RECIPES[name]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from ...automata.pda import Word
-from ...core.errors import UnknownNameError
+from ...core.errors import StacklensError, UnknownNameError
 from ...core.serialize import from_plain
 from ...languages.language import Language
 from ...languages.words import all_words
@@ -90,7 +90,23 @@ def fit_recipe(model: str, task: Task) -> FitRecipe:
     """
     general = SETS if task.kind == "next set" or model in _MARNN else SYMBOL_RECIPE
     recipe = FIT_RECIPES.get((model, task.name), _BUFFERED if model.startswith("buffered") else general)
-    return replace(recipe, shape={**_shape(model, task), **recipe.shape})
+    shape: dict[str, Any] = {}
+    if model in ("neural-stack", "buffered-neural-stack"):
+        shape["output_alphabet"] = task.output_alphabet
+        shape["null"] = _NULL if task.kind == "transduction" and _NULL in task.alphabet else None
+        if model == "buffered-neural-stack":  # else its last output is never seen in as many steps as symbols
+            shape["dequeue_first"] = False
+        return replace(recipe, shape={**shape, **recipe.shape})
+    language = getattr(task, "language", None)
+    if task.kind == "next set" and isinstance(language, Language):
+        shape["first"] = tuple(symbol for symbol in task.alphabet if language.first_dead((symbol,)) is None)
+    if task.output_alphabet != task.alphabet:
+        shape["output_alphabet"] = task.output_alphabet
+    if task.kind != "next set":
+        shape["task_kind"] = "transduction"
+    if model not in _MARNN:  # a network without a stack
+        shape |= {"controller": model, "hidden": 8 if task.kind == "next set" else 10}
+    return replace(recipe, shape={**shape, **recipe.shape})
 
 
 def noise_robust(recipe: FitRecipe, task: str) -> FitRecipe:
@@ -121,26 +137,6 @@ def suzgun_recipe(
         cooling = SUZGUN.cooling * SUZGUN.epochs * SUZGUN.words / (epochs * words)
         recipe = replace(recipe, words=words, epochs=epochs, cooling=cooling)
     return replace(recipe, check_every=recipe.epochs, shape={**fit_recipe(model, task).shape, **shape})
-
-
-def _shape(model: str, task: Task) -> dict[str, Any]:
-    if model in ("neural-stack", "buffered-neural-stack"):
-        null = _NULL if task.kind == "transduction" and _NULL in task.alphabet else None
-        shape: dict[str, Any] = {"output_alphabet": task.output_alphabet, "null": null}
-        if model == "buffered-neural-stack":  # else its last output is never seen in as many steps as symbols
-            shape["dequeue_first"] = False
-        return shape
-    shape = {}
-    language = getattr(task, "language", None)
-    if task.kind == "next set" and isinstance(language, Language):
-        shape["first"] = tuple(symbol for symbol in task.alphabet if language.first_dead((symbol,)) is None)
-    if task.output_alphabet != task.alphabet:
-        shape["output_alphabet"] = task.output_alphabet
-    if task.kind != "next set":
-        shape["task_kind"] = "transduction"
-    if model not in _MARNN:  # a network without a stack
-        shape |= {"controller": model, "hidden": 8 if task.kind == "next set" else 10}
-    return shape
 
 
 # ---- Recipes for recognisers (`recognition`), one a language, with the section they are from ----
@@ -202,10 +198,15 @@ class Recipe:
 RECIPES = _read("recognisers", Recipe)
 
 
-def recipe_for(language: Language) -> Recipe:
+def recipe_for(language: Language, hints: bool = True) -> Recipe:
     """Return the recipe of a language, or for others that of palindromes, the hardest, which asks for the most. The
-    words of the general recipe are short ones, so languages with many symbols get shorter curricula.
+    words of the general recipe are short ones, so languages with many symbols get shorter curricula. Raises
+    StacklensError: there is none without ``hints``.
     """
+    if not hints:
+        if (name := f"{language.name} without hints") not in RECIPES:
+            raise StacklensError(f"there is no recipe without hints for {language.name}; only for 1n0n")
+        return RECIPES[name]
     if language.name in RECIPES:
         return RECIPES[language.name]
     if language.name == "anbn":

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...automata.compiled import encode_words
 from ...automata.pda import Word
 from ...languages.language import Language
 from ...languages.words import all_words, make_word
@@ -43,15 +44,12 @@ class WordSet:
     def of(cls, language: Language, words: Iterable[Word]) -> WordSet:
         """Return ``words`` encoded; they may repeat, which gives them weight."""
         kept = tuple(words)
-        index = {symbol: number for number, symbol in enumerate(language.alphabet)}
-        longest = max(map(len, kept), default=0)
-        symbols = np.zeros((len(kept), longest), dtype=np.int64)
-        legal, live = (np.zeros((len(kept), longest + 1), dtype=bool) for _ in range(2))
+        codes, lengths = encode_words(kept, language.alphabet)
+        symbols = np.maximum(codes, 0).astype(np.int64)
+        legal, live = (np.zeros((len(kept), codes.shape[1] + 1), dtype=bool) for _ in range(2))
         for row, word in enumerate(kept):
-            symbols[row, : len(word)] = [index[symbol] for symbol in word]
             for t in range(len(word) + 1):
                 legal[row, t], live[row, t] = word[:t] in language, language.is_live(word[:t])
-        lengths = np.array([len(word) for word in kept], dtype=np.int64)
         return cls(kept, *(torch.from_numpy(array) for array in (symbols, lengths, legal, live)))
 
     def to(self, device: str) -> WordSet:
@@ -85,25 +83,17 @@ def each_cut_at_dead(language: Language, words: Iterable[Word]) -> list[Word]:
     return [word[: language.first_dead(word)] for word in words]
 
 
-@dataclass(frozen=True)
-class Rollout:
-    """How S_last, the stack's length L and the underflow U go along words, each (..., N, T) after t + 1 symbols."""
-
-    last: Tensor
-    length: Tensor
-    underflow: Tensor
-
-
-def roll_out(net: NNPDA, words: WordSet, read_end: bool) -> Rollout:
-    """Return the course of ``net`` on ``words``, with one more step for the end symbol if ``read_end``. Beyond the end
-    of a shorter word the end symbol is read over and over (otherwise the first symbol), which no objective looks at.
+def roll_out(net: NNPDA, words: WordSet, read_end: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Return how S_last, the stack's length L and the underflow U of ``net`` go along ``words``, each (..., N, T) after
+    t + 1 symbols, with one more step for the end symbol if ``read_end``. Beyond the end of a shorter word the end
+    symbol is read over and over (otherwise the first symbol), which no objective looks at.
     """
     symbols = words.symbols
     if read_end:
         symbols = torch.cat([symbols, symbols.new_zeros(len(symbols), 1)], 1)
         beyond = torch.arange(symbols.shape[1]) >= words.lengths.unsqueeze(1)
         symbols = symbols.masked_fill(beyond, len(net.alphabet))
-    return Rollout(*net.course(symbols))
+    return net.course(symbols)
 
 
 def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = True) -> Tensor:
@@ -114,19 +104,19 @@ def end_objective(net: NNPDA, words: WordSet, weights: Tensor, pop_hint: bool = 
     the hint U for both, as in section 4.2. Legal and illegal words weigh the same in sum. ``weights`` (..., N) tells
     how often each network sees each word; without an end symbol the empty word cannot be seen.
     """
-    course = roll_out(net, words, read_end=net.end is not None)
+    last, length, underflow = roll_out(net, words, read_end=net.end is not None)
     last_step = words.lengths if net.end is not None else words.lengths - 1
     weights = weights * (last_step >= 0)
-    within = torch.arange(course.last.shape[-1]) <= last_step.unsqueeze(-1)
+    within = torch.arange(last.shape[-1]) <= last_step.unsqueeze(-1)
     # a run ends at its first pop of an empty stack, (..., N)
-    popped = (course.underflow.detach() > _UNDERFLOW) & within
+    popped = (underflow.detach() > _UNDERFLOW) & within
     first = popped.to(torch.uint8).argmax(-1)
-    underflow = course.underflow.gather(-1, first.unsqueeze(-1)).squeeze(-1)
+    excess = underflow.gather(-1, first.unsqueeze(-1)).squeeze(-1)
     end = last_step.clamp(min=0).expand(first.shape).unsqueeze(-1)
-    height = (course.last.gather(-1, end) - course.length.gather(-1, end)).squeeze(-1)
+    height = (last.gather(-1, end) - length.gather(-1, end)).squeeze(-1)
     members = words.members
     at_end = torch.where(members, (1 - height) ** 2, torch.relu(height) ** 2)
-    at_pop = torch.where(members | (not pop_hint), underflow, 1 - underflow)
+    at_pop = torch.where(members | (not pop_hint), excess, 1 - excess)
     losses = torch.where(popped.any(-1), at_pop, at_end)
     return _weighted_mean(losses, weights * members) + _weighted_mean(losses, weights * ~members)
 
@@ -150,18 +140,18 @@ def prefix_objective(
     With ``after_dead`` the run goes on, and S_last should stay 0 to the end of the word: a network that is tested
     without the trap monitor, as in section 4.3 (5), has to know that it is in the trap.
     """
-    course = roll_out(net, words, read_end=False)
-    steps = course.last.shape[-1]
+    last, length, underflow = roll_out(net, words, read_end=False)
+    steps = last.shape[-1]
     live, legal = words.live[:, 1 : steps + 1], words.legal[:, 1 : steps + 1]
     inside = torch.arange(steps) < words.lengths.unsqueeze(1)
     dead = inside & ~live if after_dead else inside & ~live & words.live[:, :steps]  # else the first dead prefix only
     demands = (
-        (live, (1 - course.last) ** 2 + course.underflow**2),
-        (dead, course.last**2),
-        (legal, course.length**2),
-        (live & ~legal, _driven(course.length) if drive else torch.relu(1 - course.length) ** 2),
+        (live, (1 - last) ** 2 + underflow**2),
+        (dead, last**2),
+        (legal, length**2),
+        (live & ~legal, _driven(length) if drive else torch.relu(1 - length) ** 2),
     )
-    total = torch.zeros(course.last.shape[:-2], dtype=course.last.dtype)
+    total = torch.zeros(last.shape[:-2], dtype=last.dtype)
     for mask, error in demands:
         share = weights.unsqueeze(-1) * mask
         total = total + (share * error).sum((-1, -2)) / share.sum((-1, -2)).clamp(min=1)
@@ -177,12 +167,11 @@ def end_of_each_word(net: NNPDA, words: WordSet, weights: Tensor) -> Tensor:
     """
     course = roll_out(net, words, read_end=False)
     end = (words.lengths - 1).unsqueeze(-1)
-    last, length = (
-        values.gather(-1, end.expand((*values.shape[:-1], 1)))[..., 0] for values in (course.last, course.length)
-    )
+    last, length = (values.gather(-1, end.expand((*values.shape[:-1], 1)))[..., 0] for values in course[:2])
+    underflow = course[2]
     live = words.live.gather(1, words.lengths.unsqueeze(1)).squeeze(1)
-    inside = torch.arange(course.last.shape[-1]) <= end
-    of_stack = torch.where(words.members, length**2, _driven(length)) + (course.underflow**2 * inside).sum(-1)
+    inside = torch.arange(underflow.shape[-1]) <= end
+    of_stack = torch.where(words.members, length**2, _driven(length)) + (underflow**2 * inside).sum(-1)
     errors = torch.where(live, (1 - last) ** 2 + of_stack, last**2)
     return (weights * errors).sum(-1) / 2
 
@@ -258,10 +247,19 @@ class Training(Trainer):
         since = self.epochs_done - begun
         if since >= 0 and since % self.recipe.round_epochs == 0 and since // self.recipe.round_epochs == self.round:
             self._add_counterexamples()
-        if self.recipe.each_word:
-            yield from self._presented
-        else:
-            yield self.word_set, self.weights.to(self.device)
+        weights = self.weights.to(self.device)
+        if not self.recipe.each_word:
+            yield self.word_set, weights
+            return
+        # the words one by one, a member after every five others, and the members over and over
+        members = self.word_set.members.tolist()
+        others = [number for number, member in enumerate(members) if not member]
+        again = cycle([number for number, member in enumerate(members) if member])
+        for start in range(0, len(others), _BETWEEN):
+            for number in others[start : start + _BETWEEN]:
+                yield self.word_set.only(number), weights[:, [number]]
+            number = next(again)
+            yield self.word_set.only(number), _BETWEEN * weights[:, [number]]
 
     def costs(self, batch: tuple[WordSet, Tensor]) -> Tensor:
         with torch.device(self.device):  # where new tensors are made
@@ -318,19 +316,6 @@ class Training(Trainer):
         rest = torch.ones(self.n_nets, len(words) - weights.shape[-1], dtype=weights.dtype)
         self.word_set = WordSet.of(self.language, words).to(self.device)
         self.weights = torch.cat([weights.cpu(), rest], -1).to(self.device)
-
-    @property
-    def _presented(self) -> Iterator[tuple[WordSet, Tensor]]:
-        """Yield the words one by one, a member after every five others, and the members over and over."""
-        members = self.word_set.members.tolist()
-        others = [number for number, member in enumerate(members) if not member]
-        again = cycle([number for number, member in enumerate(members) if member])
-        weights = self.weights.to(self.device)
-        for start in range(0, len(others), _BETWEEN):
-            for number in others[start : start + _BETWEEN]:
-                yield self.word_set.only(number), weights[:, [number]]
-            number = next(again)
-            yield self.word_set.only(number), _BETWEEN * weights[:, [number]]
 
     def _add_counterexamples(self) -> None:
         """Give every network the words that it gets wrong, and it alone (section 4.2)."""

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from ...automata.compiled import BoolArray
+from ...automata.compiled import BoolArray, encode_words
 from ...core.errors import StacklensError
 from ...languages.streams import StreamTask, curriculum
 from ...languages.task import Examples
@@ -56,8 +56,7 @@ def learned_streams(task: StreamTask, pieces: Sequence[str], emptied: int, known
 
 def reading_of(task: StreamTask, text: str, known_only: bool, before: str = "") -> Reading:
     """Return the stream ``text``, through which memories are never emptied, behind the symbol ``before``."""
-    number = {symbol: place for place, symbol in enumerate(task.alphabet)}
-    symbols = np.array([number[symbol] for symbol in before + text])
+    symbols = encode_words([before + text], task.alphabet)[0][0].astype(np.int64)
     counts = np.array([False] * len(before) + task.scored(text), np.bool_)
     if not known_only:
         counts[:] = True
@@ -383,8 +382,7 @@ class StreamTraining(Trainer):
             while len(text) < length:
                 text += self.task.piece(int(rng.integers(sizes[0], sizes[1] + 1)), rng)
             words.append(text[:length])
-        number = {symbol: i for i, symbol in enumerate(self.task.alphabet)}
-        symbols = torch.tensor([[number[symbol] for symbol in word] for word in words])
+        symbols = torch.from_numpy(encode_words(words, self.task.alphabet)[0].astype(np.int64))
         if recipe.counted == "all":
             return symbols, torch.ones_like(symbols, dtype=torch.bool)
         known = [[False, *self.task.scored(word)[:-1]] for word in words]  # whether the symbol before tells
