@@ -303,14 +303,13 @@ class Driver:
         for pile, operation in zip(point.stacks, move.operations, strict=True):
             if operation.pop and pile.below is not None:
                 pile = pile.below
-            stacks.append(pile if operation.push is None else self._laid(operation.push, pile))
+            if operation.push is not None and self.ways is not None:
+                pile = self.ways.pile(operation.push, pile)
+            elif operation.push is not None:
+                number = self.symbols.index(operation.push)
+                pile = pile.above.setdefault(number, StackNode(number, pile.height + 1, pile, *_UNKNOWN))
+            stacks.append(pile)
         return Option(letter, key, Point(move.target, tuple(stacks)))
-
-    def _laid(self, symbol: Symbol, pile: StackNode) -> StackNode:
-        if self.ways is not None:
-            return self.ways.pile(symbol, pile)
-        number = self.symbols.index(symbol)
-        return pile.above.setdefault(number, StackNode(number, pile.height + 1, pile, *_UNKNOWN))
 
     def walk(self, point: Point, word: _Word) -> Point | None:
         """Return where ``word`` leads from ``point``, None where it cannot be read."""

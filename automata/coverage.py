@@ -53,9 +53,9 @@ def stack_height_words(
         reached = False
         # up to the height by rare transitions, then every input of the heads met on a stroll
         for _ in range(climbs):
-            way = _climb(driver, goal, taken, rng)
-            reached |= driver.height(way[1]) >= goal
-            for word, point in _strolls(driver, *way, taken, rng):
+            word, point = _climb(driver, goal, taken, rng)
+            reached |= driver.height(point) >= goal
+            for left in reversed(range(_STROLL + 1)):
                 head = driver.height(point), point.state, driver.tops(point)
                 tried[head] += 1
                 if tried[head] <= _TRIED and head[0] <= height:
@@ -64,6 +64,10 @@ def stack_height_words(
                     else:
                         allowed = ((*word, o.letter, *driver.ending(o.to)) for o in driver.options(point))
                         words |= dict.fromkeys(allowed)
+                option = _choose(driver, point, taken, rng) if left else None
+                if option is None:
+                    break
+                word, point = (*word, option.letter), option.to
         if not reached:  # the automaton's stack gets no higher
             break
     return list(words)
@@ -86,18 +90,6 @@ def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height:
             point = option.to
         words.append((*walked, *driver.ending(point)))
     return words
-
-
-def _strolls(
-    driver: Driver, word: _Word, point: Point, taken: Counter[Key], rng: Random
-) -> Iterator[tuple[_Word, Point]]:
-    yield word, point
-    for _ in range(_STROLL):
-        option = _choose(driver, point, taken, rng)
-        if option is None:
-            return
-        word, point = (*word, option.letter), option.to
-        yield word, point
 
 
 def _climb(driver: Driver, height: int, taken: Counter[Key], rng: Random) -> tuple[_Word, Point]:
@@ -176,7 +168,19 @@ def _pair_beginnings(driver: Driver) -> Iterator[_Word]:
     yield ()
     pda = driver.pda
     if pda.n_stacks > 1:
-        yield from _met_pairs(driver)
+        # the pairs that a search over configurations meets, nearest first
+        seen: set[tuple[Key | None, Key]] = set()
+        queue: list[tuple[Point, Key | None, _Word]] = [(driver.start, None, ())]
+        known: set[tuple[Point, Key]] = set()
+        for here, last, word in queue:  # the list grows while it is walked
+            for letter, key, after in driver.options(here):
+                longer = (*word, letter)
+                if (last, key) not in seen:
+                    seen.add((last, key))
+                    yield longer
+                if len(queue) < _CONFIGURATIONS and (after, key) not in known:
+                    known.add((after, key))
+                    queue.append((after, key, longer))
         return
     steps: dict[tuple[State, Symbol], list[tuple[Key, Transition]]] = {}
     for key, step in pda.transitions.items():
@@ -194,22 +198,6 @@ def _pair_beginnings(driver: Driver) -> Iterator[_Word]:
     for pair, length in runs.lengths.items():
         if length <= _LONGEST:
             yield runs.word(pair)
-
-
-def _met_pairs(driver: Driver) -> Iterator[_Word]:
-    """Yield the words to the pairs that a search over configurations meets, nearest first."""
-    seen: set[tuple[Key | None, Key]] = set()
-    queue: list[tuple[Point, Key | None, _Word]] = [(driver.start, None, ())]
-    known: set[tuple[Point, Key]] = set()
-    for here, last, word in queue:  # the list grows while it is walked
-        for letter, key, after in driver.options(here):
-            longer = (*word, letter)
-            if (last, key) not in seen:
-                seen.add((last, key))
-                yield longer
-            if len(queue) < _CONFIGURATIONS and (after, key) not in known:
-                known.add((after, key))
-                queue.append((after, key, longer))
 
 
 def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[list[_Word], int | None]:
@@ -324,17 +312,22 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     """
     driver = Driver(pda)
     # cycles of heads with what may follow their rounds, as far as the automaton can walk that
-    families = [
-        family
-        for cycle in _cycles(driver)
-        for family in _families(driver, *cycle)
-        if driver.walk(family.home.point, (*family.round.word, *family.between, *family.back)) is not None
-    ]
+    families = [family for cycle in _cycles(driver) for family in _families(driver, *cycle)]
+    families = [family for family in families if family.end(driver) is not None]
     families.sort(key=lambda family: len(family.round.word) + len(family.back))
     # The shorter half of what is wanted, and as many drawn from the others.
     kept, others = families[: most // 2], families[most // 2 :]
     places = sorted(Random(seed).sample(range(len(others)), min(len(others), most - len(kept))))
-    return [_pump(driver, family, rejected) for family in (*kept, *(others[i] for i in places))]
+    found = []
+    for family in (*kept, *(others[i] for i in places)):
+        end, (home, round_, between, back) = family.end(driver), family
+        assert end is not None
+        afters = {driver.ending(end): None}
+        if rejected:
+            afters |= dict.fromkeys(driver.probes((), end, _LETTERS))
+        climb, height = sum(round_.left), round_.height
+        found.append(Pump(home.word, round_.word, between, back, tuple(afters), climb, height))
+    return found
 
 
 class _Home(NamedTuple):
@@ -361,12 +354,15 @@ class _Family(NamedTuple):
     between: _Word = ()
     back: _Word = ()
 
+    def end(self, driver: Driver) -> Point | None:
+        """Return where it leads after one round, None where it cannot be walked."""
+        return driver.walk(self.home.point, (*self.round.word, *self.between, *self.back))
+
 
 def _homes(driver: Driver) -> list[_Home]:
     """Return the heads from which a word can be ended, nearest first."""
-    words = _head_words(driver) if driver.ways is not None else _met_configurations(driver)
     homes: dict[tuple[State, Tops], _Home] = {}
-    for word in words:
+    for word in _words_to_heads(driver):
         point = driver.walk(driver.start, word)
         if point is not None and driver.live(point):
             head = point.state, driver.tops(point)
@@ -376,9 +372,19 @@ def _homes(driver: Driver) -> list[_Home]:
     return list(homes.values())
 
 
-def _head_words(driver: Driver) -> Iterator[_Word]:
-    """Yield a shortest word to every head of an automaton with one stack."""
+def _words_to_heads(driver: Driver) -> Iterator[_Word]:
+    """Yield a shortest word to every head of an automaton with one stack; of several, those to the first moments."""
     pda = driver.pda
+    if driver.ways is None:
+        queue: list[tuple[_Word, Point]] = [((), driver.start)]
+        known = {driver.start}
+        for word, point in queue:  # the list grows while it is walked
+            yield word
+            for option in driver.options(point):
+                if len(queue) < _MET and option.to not in known:
+                    known.add(option.to)
+                    queue.append(((*word, option.letter), option.to))
+        return
 
     def moves(
         state: State, top: Symbol | None
@@ -393,18 +399,6 @@ def _head_words(driver: Driver) -> Iterator[_Word]:
     for head, length in sorted(runs.lengths.items(), key=lambda pair: pair[1]):
         if length <= _LONGEST_WAY:
             yield runs.word(head)
-
-
-def _met_configurations(driver: Driver) -> Iterator[_Word]:
-    """Yield the words to the first configurations of an automaton with several stacks."""
-    queue: list[tuple[_Word, Point]] = [((), driver.start)]
-    known = {driver.start}
-    for word, point in queue:  # the list grows while it is walked
-        yield word
-        for option in driver.options(point):
-            if len(queue) < _MET and option.to not in known:
-                known.add(option.to)
-                queue.append(((*word, option.letter), option.to))
 
 
 def _heights(point: Point) -> tuple[int, ...]:
@@ -511,13 +505,3 @@ def _repeated(first: _Word, second: _Word, third: _Word) -> tuple[_Word, _Word] 
         if second == first[:place] + back + first[place:] and third == first[:place] + back * 2 + first[place:]:
             return first[:place], back
     return None
-
-
-def _pump(driver: Driver, family: _Family, rejected: bool) -> Pump:
-    home, round_, between, back = family
-    end = driver.walk(home.point, (*round_.word, *between, *back))
-    assert end is not None
-    afters = {driver.ending(end): None}
-    if rejected:
-        afters |= dict.fromkeys(driver.probes((), end, _LETTERS))
-    return Pump(home.word, round_.word, between, back, tuple(afters), sum(round_.left), round_.height)

@@ -41,7 +41,13 @@ def small_grammar(grammar: Grammar) -> Grammar:
     >>> print(small_grammar(parse_grammar("T -> ( X T | ε\\nX -> ) | ( X X")))
     S -> ( S ) S | ε
     """
-    rules = _merged_nonterminals(_numbered_rules(grammar))
+    numbers = {grammar.start: _START}
+    for left, _ in grammar.rules:
+        numbers.setdefault(left, len(numbers))
+    rules: _Rules = {number: [] for number in numbers.values()}
+    for left, right in grammar.rules:
+        rules[numbers[left]].append(tuple(part if isinstance(part, str) else numbers[part] for part in right))
+    rules = _merged_nonterminals(rules)
     if (number := sum(map(len, rules.values()))) > _MOST_ALTERNATIVES:
         most = f"expected {_MOST_ALTERNATIVES:,} at most"
         raise StacklensError(f"the grammar has {number:,} alternatives, too many to be read; {most}")
@@ -57,16 +63,6 @@ def _shortest_found(rules: _Rules) -> _Rules:
         if _grammar_size(other := _tidied(other)) < _grammar_size(best):
             best, others = other, _other_rules(other)
     return best
-
-
-def _numbered_rules(grammar: Grammar) -> _Rules:
-    numbers = {grammar.start: _START}
-    for left, _ in grammar.rules:
-        numbers.setdefault(left, len(numbers))
-    rules: _Rules = {number: [] for number in numbers.values()}
-    for left, right in grammar.rules:
-        rules[numbers[left]].append(tuple(part if isinstance(part, str) else numbers[part] for part in right))
-    return rules
 
 
 def _grammar_size(rules: _Rules) -> int:
@@ -91,18 +87,14 @@ def _tidied(rules: _Rules) -> _Rules:
                     else:
                         sides[side] = None
             found[left] = list(sides)
-        rules = _inlined(_merged_nonterminals(_reached_rules(found)))
+        # those that the start leads to
+        reached, unseen = {_START: None}, [_START]
+        while unseen:
+            new = {part: None for side in found[unseen.pop()] for part in side if isinstance(part, int)}
+            unseen += [part for part in new if part not in reached]
+            reached |= new
+        rules = _inlined(_merged_nonterminals({left: found[left] for left in reached}))
     return rules
-
-
-def _reached_rules(rules: _Rules) -> _Rules:
-    reached = {_START: None}
-    unseen = [_START]
-    while unseen:
-        new = {part: None for side in rules[unseen.pop()] for part in side if isinstance(part, int)}
-        unseen += [part for part in new if part not in reached]
-        reached |= new
-    return {left: rules[left] for left in reached}
 
 
 def _merged_nonterminals(rules: _Rules) -> _Rules:

@@ -167,13 +167,29 @@ class ShortestRuns(Generic[C, S, E]):
     def __init__(self, search: _Search[C, S, E], complete: bool) -> None:
         # whether everything was looked at; otherwise events may be missing, and words not be the shortest
         self.complete = complete
-        self._done, self._names = search.done, search.names
-        self._frames, self._callers = _frame_lengths(search)
+        self._done = search.done
+        calls: dict[int, list[tuple[int, int, _Item, Symbol | None]]] = defaultdict(list)
+        for called, callers in search.callers.items():
+            for item, symbol in callers:
+                calls[item[0]].append((called, search.done[item][0] + (symbol is not None), item, symbol))
+        # the shortest word to the beginning of each frame, and the call that ends it: by Dijkstra over frames, where a
+        # call costs what its caller took to come to it
+        frames: dict[int, int] = {}
+        self._callers: dict[int, tuple[_Item, Symbol | None] | None] = {}
+        heap: list[tuple[int, int, int, tuple[_Item, Symbol | None] | None]] = [(0, 0, search.start, None)]
+        pushed = 0
+        while heap:
+            length, _, frame, call = heappop(heap)
+            if frame not in frames:
+                frames[frame], self._callers[frame] = length, call
+                for called, more, item, symbol in calls[frame]:
+                    pushed += 1
+                    heappush(heap, (length + more, pushed, called, (item, symbol)))
         self._events: dict[E, tuple[int, _Item, Symbol | None]] = {}
         # the word of an event: to the beginning of its frame, on to its head, and what is read there
         for item, (length, _) in self._done.items():
             for symbol, event in search.heads[item[1]].events if item[1] >= 0 else ():
-                total = self._frames[item[0]] + length + (symbol is not None)
+                total = frames[item[0]] + length + (symbol is not None)
                 if event not in self._events or total < self._events[event][0]:
                     self._events[event] = total, item, symbol
         # every event that can happen, with the length of the shortest word on which it does
@@ -198,27 +214,6 @@ class ShortestRuns(Generic[C, S, E]):
                 yield part
             elif part is not None and (origin := self._done[part][1]) is not None:
                 left += origin
-
-
-def _frame_lengths(search: _Search[C, S, E]) -> tuple[dict[int, int], dict[int, tuple[_Item, Symbol | None] | None]]:
-    """Return the length of the shortest word to the beginning of each frame, and the call that ends it."""
-    calls: dict[int, list[tuple[int, int, _Item, Symbol | None]]] = defaultdict(list)
-    for called, callers in search.callers.items():
-        for item, symbol in callers:
-            calls[item[0]].append((called, search.done[item][0] + (symbol is not None), item, symbol))
-    # Dijkstra over frames: a call costs what its caller took to come to it
-    lengths: dict[int, int] = {}
-    via: dict[int, tuple[_Item, Symbol | None] | None] = {}
-    heap: list[tuple[int, int, int, tuple[_Item, Symbol | None] | None]] = [(0, 0, search.start, None)]
-    pushed = 0
-    while heap:
-        length, _, frame, call = heappop(heap)
-        if frame not in lengths:
-            lengths[frame], via[frame] = length, call
-            for called, more, item, symbol in calls[frame]:
-                pushed += 1
-                heappush(heap, (length + more, pushed, called, (item, symbol)))
-    return lengths, via
 
 
 def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> ShortestRuns[C, S, E]:
