@@ -313,8 +313,11 @@ def _stream_scores(
     net: StackModel[Any], task: StreamTask, settings: RunSettings, beyond: bool
 ) -> dict[str, np.ndarray]:
     """Return the scores of all networks, (nets,) each."""
-    tested, (strings, streams) = (_TESTED[0], settings.scaled(_TESTED[1], least=4)), _tested_strings(settings)
-    paper = settings.protocol == "paper"
+    tested, paper = (_TESTED[0], settings.scaled(_TESTED[1], least=4)), settings.protocol == "paper"
+    # strings of each size, and in how many streams: 200 in one, as in the paper, or 40
+    strings, streams = (200, 1) if paper else (40, 20)
+    if settings.scale < 1:
+        strings, streams = 2, 2
     checked = _BEYOND if beyond else _CHECKED.get(task.name, _TRAINED) if paper else _TRAINED
     if paper and task.name == "addition":
         test: EmptiedTest | PieceTest = EmptiedTest(task, tested, strings, 10 if settings.scale == 1 else 2)
@@ -333,13 +336,6 @@ def _stream_scores(
 
 def _scaled_sizes(sizes: tuple[int, int], settings: RunSettings) -> tuple[int, int]:
     return settings.scaled(sizes[0], least=2), settings.scaled(sizes[1], least=3)
-
-
-def _tested_strings(settings: RunSettings) -> tuple[int, int]:
-    """Return how many strings of each size are tested, and in how many streams: 200 in one, as in the paper, or 40."""
-    if settings.scale < 1:
-        return 2, 2
-    return (200, 1) if settings.protocol == "paper" else (40, 20)
 
 
 def train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..automata.coverage import Pump, pumps
+from ..automata.coverage import pumps
 from ..automata.enumeration import accepts_all, count_all, word_at
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import greatest_heights
@@ -180,7 +180,14 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     chosen = chosen[:: -(-len(chosen) // _MOST)] if chosen else []
     found: list[tuple[int, Word, Word]] = []
     for place, length in enumerate(LENGTHS):
-        for word in _longest_pumped(task, chosen, length, cells):
+        # the longest word of each family that is no longer, none twice
+        words: dict[Word, None] = {}
+        for family in chosen:
+            rounds = (length - len(family.word(0))) // (len(family.cycle) + len(family.back))
+            deepest = family.height + max(0, rounds - 1) * family.climb
+            if rounds > 2 and (cells is None or deepest <= cells - _ROOM):
+                words[make_word(family.word(rounds), task.alphabet)] = None
+        for word in words:
             control = _control_word(task, word, bool(flat), len(found))
             if control is not None:
                 found.append((place, word, control))
@@ -194,18 +201,6 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
         sizes = [len(word) for word in pumped]
         drawn = tuple(language.sample(1, (n, n), seed=seed)[0] for seed, n in enumerate(sizes, start=_SEED))
     return LongWords(lengths, tuple(map(kept.index, groups)), tuple(pumped), tuple(control), drawn)
-
-
-def _longest_pumped(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
-    """Return the longest word of each family that is no longer than ``length``, none twice."""
-    words: dict[Word, None] = {}
-    for family in families:
-        one = len(family.cycle) + len(family.back)
-        rounds = (length - len(family.word(0))) // one
-        depth = family.height + max(0, rounds - 1) * family.climb
-        if rounds > 2 and (cells is None or depth <= cells - _ROOM):
-            words[make_word(family.word(rounds), task.alphabet)] = None
-    return list(words)
 
 
 def _control_word(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
