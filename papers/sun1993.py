@@ -215,6 +215,21 @@ def states(language: str, number: int) -> Finding:
     read = {move.target for (_, letter, _), move in raw.transitions.items() if letter != net.end}
     kinds = {state: "state" if state in read or state == raw.initial else "end" for state in raw.states}
     kinds |= dict.fromkeys(found.traps, "trap")
+    # every state with the mean of the network's own vectors in it, and what it is merged into
+    quantiser, vectors, named = found.machine.quantiser, _traced_vectors(language), by_name(found.machine)
+    rows = []
+    for name, kind in kinds.items():
+        state = named[name.removeprefix("trap ")]
+        vector = quantiser.label(int(quantiser.assign(found.machine.vectors([state]).numpy())[0]))
+        own = (
+            vectors[quantiser.assign(vectors) == state.number]
+            if kind != "trap" and state.number is not None
+            else vectors[:0]
+        )
+        mean = [round(float(value), 4) for value in own.mean(0)] if len(own) else None
+        merged = found.alike.states[name]
+        row = {"name": name, "vector": vector, "kind": kind, "merged": merged, "vectors": len(own), "mean": mean}
+        rows.append(row)
     figures = {
         "before": before,
         "only_at_end": list(kinds.values()).count("end"),
@@ -222,7 +237,7 @@ def states(language: str, number: int) -> Finding:
         "after": after,
         "least": least,
         "proved": proved,
-        "states": [_state_row(found, name, kind, _traced_vectors(language)) for name, kind in kinds.items()],
+        "states": rows,
         "moves": [  # the action neuron's value is 1 for a push, -1 for a pop
             [state, letter, tops[0], (move.operations[0].push is not None) - move.operations[0].pop, move.target]
             for (state, letter, tops), move in raw.transitions.items()
@@ -232,16 +247,6 @@ def states(language: str, number: int) -> Finding:
     shown = "all three proved equal to the language" if proved else "not proved equal to the language"
     ours = f"{before}, of which {some}, then {after}; {least} where no run tells states apart; {shown}"
     return Finding(ours, figures)
-
-
-def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> dict[str, Any]:
-    """Return a state with the mean of the network's own vectors ``seen`` (M, H) in it, and what it is merged into."""
-    quantiser, state = found.machine.quantiser, by_name(found.machine)[name.removeprefix("trap ")]
-    vector = quantiser.label(int(quantiser.assign(found.machine.vectors([state]).numpy())[0]))
-    own = seen[quantiser.assign(seen) == state.number] if kind != "trap" and state.number is not None else seen[:0]
-    mean = [round(float(value), 4) for value in own.mean(0)] if len(own) else None
-    merged = found.alike.states[name]
-    return {"name": name, "vector": vector, "kind": kind, "merged": merged, "vectors": len(own), "mean": mean}
 
 
 def other_quantisers(language: str) -> Finding:

@@ -133,41 +133,29 @@ def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> Quantised
     import numpy as np
 
     from ..extract.search.candidates import merging
-    from ..extract.search.machine import Machine, StackSymbols
+    from ..extract.search.machine import Levels, Machine, StackSymbols
     from ..extract.search.transition_table import explore
     from ..models.rounding import Rounded
 
     machine = Machine(Rounded(net), StackSymbols(net.letters, np.eye(net.n_symbols)), quantiser)
-    going = trim(explore(machine))
-    raw = _with_traps(machine, going) if net.config()["trap"] else going
-    traps = raw.states[len(going.states) :]
-    return QuantisedAutomaton(machine, raw, traps, merge_same_rules(raw), merging(going).automaton)
-
-
-def _with_traps(machine: Machine, raw: PushdownAutomaton) -> PushdownAutomaton:
-    """Return ``raw`` with what its missing moves do where the last state neuron says "trap", and states for that."""
-    import numpy as np
-
-    from ..extract.search.machine import Levels
-
-    keys, heads, step = head_steps(machine, raw, machine.network)
-    made, windows = machine.steps(step), [head.windows for head in heads]
-    moves = dict(raw.transitions)
-    for key, shown, trapped, one in zip(
-        keys,
-        windows,
-        (step.hidden[:, -1] <= 0.5).tolist(),
-        machine.steps_at(windows, replace(made, rejected=np.zeros_like(made.rejected))),
-        strict=True,
-    ):
-        if trapped and key not in moves:
-            answer = machine.answer(shown, one)
-            # clusters are of vectors of words that go on: the nearest one is none of the trap
-            name = f"trap {machine.name(answer.target)}" if isinstance(machine.quantiser, Levels) else "trap"
-            moves[key] = Transition(name, answer.operations)
-    traps = sorted({move.target for move in moves.values()} - {*raw.states})
-    alphabet = dict.fromkeys([*raw.stack_alphabet, *machine.symbols.names])
-    return replace(raw, states=(*raw.states, *traps), stack_alphabet=tuple(alphabet), transitions=moves)
+    raw = going = trim(explore(machine))
+    traps = list[str]()
+    if net.config()["trap"]:
+        # what missing moves do where the last state neuron says "trap", and states for that
+        keys, asked, step = head_steps(machine, going, machine.network)
+        made, windows = machine.steps(step), [head.windows for head in asked]
+        steps = machine.steps_at(windows, replace(made, rejected=np.zeros_like(made.rejected)))
+        trapped, moves = (step.hidden[:, -1] <= 0.5).tolist(), dict(going.transitions)
+        for key, shown, is_trapped, one in zip(keys, windows, trapped, steps, strict=True):
+            if is_trapped and key not in moves:
+                answer = machine.answer(shown, one)
+                # clusters are of vectors of words that go on: the nearest one is none of the trap
+                name = f"trap {machine.name(answer.target)}" if isinstance(quantiser, Levels) else "trap"
+                moves[key] = Transition(name, answer.operations)
+        traps = sorted({move.target for move in moves.values()} - {*going.states})
+        alphabet = dict.fromkeys([*going.stack_alphabet, *machine.symbols.names])
+        raw = replace(going, states=(*going.states, *traps), stack_alphabet=tuple(alphabet), transitions=moves)
+    return QuantisedAutomaton(machine, raw, tuple(traps), merge_same_rules(raw), merging(going).automaton)
 
 
 def head_steps(
