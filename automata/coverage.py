@@ -132,9 +132,7 @@ _REPEATED = 10  # times that a test word may come before words that are the same
 _Word = tuple[Symbol, ...]
 
 
-class _PairControl(NamedTuple):
-    state: State
-    last: Key | None  # the transition just taken
+_PairControl = tuple[State, Key | None]  # and the transition just taken
 
 
 def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> list[_Word]:
@@ -190,11 +188,12 @@ def _pair_beginnings(driver: Driver) -> Iterator[_Word]:
     def moves(
         control: _PairControl, top: Symbol | None
     ) -> Iterator[PushdownStep[_PairControl, Symbol] | Event[tuple[object, Key]]]:
-        for key, step in steps.get((control.state, top or pda.bottom), ()):
-            yield PushdownStep(key[1], _PairControl(step.target, key), cells_after(step.operations[0], top))
-            yield Event(key[1], (control.last, key))
+        for key, step in steps.get((control[0], top or pda.bottom), ()):
+            yield PushdownStep(key[1], (step.target, key), cells_after(step.operations[0], top))
+            yield Event(key[1], (control[1], key))
 
-    runs = shortest_runs(_PairControl(pda.initial, None), moves, _LIMIT)
+    start: _PairControl = pda.initial, None
+    runs = shortest_runs(start, moves, _LIMIT)
     for pair, length in runs.lengths.items():
         if length <= _LONGEST:
             yield runs.word(pair)
@@ -212,8 +211,36 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
     >>> more, "".join(max(words, key=len))
     (1, 'baa')
     """
-    letters = [(letter,) for letter in pda.input_alphabet]
-    cover, telling = _cover_and_telling(pda)
+    # the automaton as arrays; the last state is after a rejection
+    numbers = {state: i for i, state in enumerate(pda.states)}
+    targets = np.full((len(numbers) + 1, len(pda.input_alphabet)), len(numbers))
+    outputs = np.full(targets.shape, -1)
+    known: dict[object, int] = {}
+    for (state, letter, _), step in pda.transitions.items():
+        cell = numbers[state], pda.input_alphabet.index(letter)
+        targets[cell], outputs[cell] = numbers[step.target], known.setdefault(step.output, len(known))
+    # a shortest word to every state, breadth first
+    ways: dict[int, _Word] = {numbers[pda.initial]: ()}
+    for at, word in (queue := list(ways.items())):  # the list grows while it is walked
+        for letter, target in zip(pda.input_alphabet, map(int, targets[at]), strict=True):
+            if target not in ways:
+                ways[target] = (*word, letter)
+                queue.append((target, ways[target]))
+    # Words whose answers tell all states apart, from short to longer: the last output after a word tells two apart, or
+    # what follows a letter does.
+    columns: list[tuple[_Word, np.ndarray]]
+    columns = [((letter,), outputs[:, x]) for x, letter in enumerate(pda.input_alphabet)]
+    if set(known) <= {None}:
+        ends = pda.accepting if pda.acceptance in ("final state", "both") else numbers
+        columns = [((), np.array([*(state in ends for state in pda.states), False]))]
+    rows, classes, telling = np.array(sorted(ways)), np.zeros(len(ways), np.int64), list[_Word]()
+    for word, column in columns:  # as above
+        _, finer = np.unique(np.stack([classes, column[rows]]), axis=1, return_inverse=True)
+        if finer.max() > classes.max() or not telling:
+            classes = finer.ravel()
+            telling.append(word)
+            columns += [((letter, *word), column[targets[:, x]]) for x, letter in enumerate(pda.input_alphabet)]
+    cover, letters = list(ways.values()), [(letter,) for letter in pda.input_alphabet]
     words: dict[_Word, None] = {}
     for between in count():  # letters between a way to a state and a word that tells which state that is
         each = (sum(map(len, cover)) / len(cover)) + between + sum(map(len, telling)) / len(telling)
@@ -231,38 +258,6 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
     rng = Random(seed)
     drawn = (rng.choice(cover) + rng.choice(letters) + rng.choice(telling) for _ in range(int(symbols / (1 + each))))
     return list(dict.fromkeys(drawn)), None
-
-
-def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]]:
-    """Return a shortest word to every state of a stackless automaton, and words whose answers tell all states apart."""
-    numbers = {state: i for i, state in enumerate(pda.states)}
-    targets = np.full((len(numbers) + 1, len(pda.input_alphabet)), len(numbers))  # the last is after a rejection
-    outputs = np.full(targets.shape, -1)
-    known: dict[object, int] = {}
-    for (state, letter, _), step in pda.transitions.items():
-        cell = numbers[state], pda.input_alphabet.index(letter)
-        targets[cell], outputs[cell] = numbers[step.target], known.setdefault(step.output, len(known))
-    # a shortest word to every state, breadth first
-    ways: dict[int, _Word] = {numbers[pda.initial]: ()}
-    for at, word in (queue := list(ways.items())):  # the list grows while it is walked
-        for letter, target in zip(pda.input_alphabet, map(int, targets[at]), strict=True):
-            if target not in ways:
-                ways[target] = (*word, letter)
-                queue.append((target, ways[target]))
-    # The last output after a word tells two states apart, or what follows a letter does: from short words to longer.
-    columns: list[tuple[_Word, np.ndarray]]
-    columns = [((letter,), outputs[:, x]) for x, letter in enumerate(pda.input_alphabet)]
-    if set(known) <= {None}:
-        ends = pda.accepting if pda.acceptance in ("final state", "both") else numbers
-        columns = [((), np.array([*(state in ends for state in pda.states), False]))]
-    rows, classes, telling = np.array(sorted(ways)), np.zeros(len(ways), np.int64), list[_Word]()
-    for word, column in columns:  # as above
-        _, finer = np.unique(np.stack([classes, column[rows]]), axis=1, return_inverse=True)
-        if finer.max() > classes.max() or not telling:
-            classes = finer.ravel()
-            telling.append(word)
-            columns += [((letter, *word), column[targets[:, x]]) for x, letter in enumerate(pda.input_alphabet)]
-    return list(ways.values()), telling
 
 
 # ---- Words with parts that can be repeated ----

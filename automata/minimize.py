@@ -266,14 +266,12 @@ class _Folding:
         while self.forced:
             check_time()
             a, b = sorted(map(self.find, self.forced.pop()))
-            if a != b and not self.join(a, b):
-                return False
+            if a != b:
+                self.parent[b] = a
+                self.joined.append(b)
+                if not all(self.put(a, *item) for item in self.rows[b].items()):
+                    return False
         return True
-
-    def join(self, a: int, b: int) -> bool:
-        self.parent[b] = a
-        self.joined.append(b)
-        return all(self.put(a, *item) for item in self.rows[b].items())
 
     def put(self, state: int, column: Column, cell: TableCell) -> bool:
         """Add a cell to a row; where there is one, both must do the same, and their next states become one."""

@@ -51,18 +51,17 @@ def small_grammar(grammar: Grammar) -> Grammar:
     if (number := sum(map(len, rules.values()))) > _MOST_ALTERNATIVES:
         most = f"expected {_MOST_ALTERNATIVES:,} at most"
         raise StacklensError(f"the grammar has {number:,} alternatives, too many to be read; {most}")
-    begun = islice(_without_common_ends(rules, grammar.alphabet), _MOST_ROUNDS)
-    return _with_plain_names(min(map(_shortest_found, begun), key=_grammar_size), grammar.alphabet)
-
-
-def _shortest_found(rules: _Rules) -> _Rules:
-    best, work = _tidied(rules), 0
-    others = _other_rules(best)
-    while work < _MOST_WORK and (other := next(others, None)) is not None:
-        work += _grammar_size(other)
-        if _grammar_size(other := _tidied(other)) < _grammar_size(best):
-            best, others = other, _other_rules(other)
-    return best
+    # the shortest that a search finds, begun after each time that common ends were taken out
+    found: list[_Rules] = []
+    for begun in islice(_without_common_ends(rules, grammar.alphabet), _MOST_ROUNDS):
+        best, work = _tidied(begun), 0
+        others = _other_rules(best)
+        while work < _MOST_WORK and (other := next(others, None)) is not None:
+            work += _grammar_size(other)
+            if _grammar_size(other := _tidied(other)) < _grammar_size(best):
+                best, others = other, _other_rules(other)
+        found.append(best)
+    return _with_plain_names(min(found, key=_grammar_size), grammar.alphabet)
 
 
 def _grammar_size(rules: _Rules) -> int:

@@ -379,14 +379,12 @@ def approximate_heads(
     return found
 
 
-def trim(pda: PushdownAutomaton) -> PushdownAutomaton:
+def trim(pda: PushdownAutomaton, found: ReachableHeads | None = None) -> PushdownAutomaton:
     """Return the automaton without what no run uses; the language, and every run, stays the same. Kept are the
-    transitions on reachable heads, the reachable states, and the stack symbols that are pushed.
+    transitions on reachable heads, the reachable states, and the stack symbols that are pushed. ``found`` are its
+    `heads`, where they are known.
     """
-    return _trim(pda, heads(pda))
-
-
-def _trim(pda: PushdownAutomaton, found: ReachableHeads) -> PushdownAutomaton:
+    found = found or heads(pda)
     shown = found.reading | found.ending  # ε-steps may follow the end marker
     kept = {
         key: step
@@ -415,28 +413,27 @@ def drop_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
     """
     while True:
         found = heads(pda)
-        trimmed = _trim(pda, found)
-        useful = _useful(trimmed, found) if pda.real_time else dict(trimmed.transitions)
-        if len(useful) == len(trimmed.transitions):
-            return trimmed
-        pda = replace(trimmed, transitions=useful)  # fewer heads are reachable now, so look again
-
-
-def _useful(pda: PushdownAutomaton, found: ReachableHeads) -> dict[Key, Transition]:
-    """Return the transitions with which an accepted run can end or go on."""
-    into: dict[State, list[State]] = defaultdict(list)
-    for (state, symbol, _), step in pda.transitions.items():
-        if symbol != pda.end_marker:
-            into[step.target].append(state)
-    last = {key for key, step in pda.transitions.items() if _can_end(pda, found, key, step)}
-    unseen = list({state for state, _, _ in last})
-    live = set(unseen)
-    while unseen:
-        new = set(into[unseen.pop()]) - live
-        live |= new
-        unseen += new
-    goes_on = {key for key, step in pda.transitions.items() if key[1] != pda.end_marker and step.target in live}
-    return {key: step for key, step in pda.transitions.items() if key in last or key in goes_on}
+        pda = trim(pda, found)
+        if not pda.real_time:
+            return pda
+        # the states from which an accepted run can end, and those that lead to them
+        into: dict[State, list[State]] = defaultdict(list)
+        for (state, symbol, _), step in pda.transitions.items():
+            if symbol != pda.end_marker:
+                into[step.target].append(state)
+        last = {key for key, step in pda.transitions.items() if _can_end(pda, found, key, step)}
+        unseen = list({state for state, _, _ in last})
+        live = set(unseen)
+        while unseen:
+            new = set(into[unseen.pop()]) - live
+            live |= new
+            unseen += new
+        # the transitions with which such a run can end or go on
+        goes_on = {key for key, step in pda.transitions.items() if key[1] != pda.end_marker and step.target in live}
+        useful = {key: step for key, step in pda.transitions.items() if key in last or key in goes_on}
+        if len(useful) == len(pda.transitions):
+            return pda
+        pda = replace(pda, transitions=useful)  # fewer heads are reachable now, so look again
 
 
 def _can_end(pda: PushdownAutomaton, found: ReachableHeads, key: Key, step: Transition) -> bool:

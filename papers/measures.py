@@ -246,8 +246,7 @@ def first_wrong(model: StackModel[Any], task: Task, words: tuple[Word, ...]) -> 
     wrong = outputs_on(model, words) != asked.answers(model, words)
     scored = asked.scored(words)
     wrong = wrong if scored is None else wrong & scored
-    steps: np.ndarray = np.where(wrong.any(1), wrong.argmax(1) + 1, 0)
-    return steps
+    return np.asarray(np.where(wrong.any(1), wrong.argmax(1) + 1, 0))
 
 
 def accuracy_by_length(model: StackModel[Any], task: Task, words: LongWords) -> dict[str, dict[str, Any]]:
@@ -331,11 +330,9 @@ def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
         return np.zeros((len(actions), 0))
     if kind == "softmax":
         shares = actions.clip(_LEAST, 1)
-        lost: np.ndarray = -(shares * np.log(shares)).sum(-1)
-        return lost
+        return np.asarray(-(shares * np.log(shares)).sum(-1))
     sizes = np.abs(actions).clip(_LEAST, 1 - _LEAST)
-    coins: np.ndarray = -(sizes * np.log(sizes) + (1 - sizes) * np.log1p(-sizes)).sum(-1)
-    return coins
+    return np.asarray(-(sizes * np.log(sizes) + (1 - sizes) * np.log1p(-sizes)).sum(-1))
 
 
 def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
@@ -364,8 +361,7 @@ def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
     columns = [torch.zeros_like(hidden) if part is None else part for part in parts]
     # (M, H, H): a row for each unit after the step
     jacobians = torch.stack(columns, 1).detach().double().numpy()
-    radii: np.ndarray = np.abs(np.linalg.eigvals(jacobians)).max(-1)
-    return radii
+    return np.asarray(np.abs(np.linalg.eigvals(jacobians)).max(-1))
 
 
 def _spread(model: StackModel[Any], seen: Trace) -> float | None:

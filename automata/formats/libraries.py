@@ -6,8 +6,7 @@ forbids it, its Vpa may push and pop on one symbol, depending on the state, as s
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -163,18 +162,31 @@ def to_automata_lib(pda: PushdownAutomaton) -> DPDA:
     """
     check_recogniser(pda, "automata-lib's DPDAs")
     require_real_time(pda, "A DPDA without traps needs")
-    moves = list(_dpda_moves(pda))
-    transitions: dict[str, dict[Symbol, dict[Symbol, Any]]] = defaultdict(lambda: defaultdict(dict))
+    # where the stack is to be empty, states tell that, by a lowest symbol that looks different
+    lowest = unique({symbol: f"{symbol}'" for symbol in pda.stack_alphabet}, {pda.bottom, *pda.stack_alphabet})
+    opened = unique({state: f"{state}, open" for state in pda.states}, pda.states)
+    moves: list[_Move] = []
+    for (state, symbol, (top,)), step in pda.transitions.items():
+        target, laid = step.target, cells_after(step.operations[0], top)[::-1]
+        if pda.acceptance == "final state":
+            moves.append((state, symbol, top, target, laid))
+        elif top == pda.bottom:
+            under = (*(lowest[symbol] for symbol in laid[:-1]), top)
+            moves.append((state, symbol, top, target if len(laid) == 1 else opened[target], under))
+        else:
+            moves.append((opened[state], symbol, top, opened[target], laid))
+            under = (*laid[:-1], lowest[laid[-1]]) if laid else ()
+            moves.append((opened[state], symbol, lowest[top], (opened[target] if laid else target), under))
+    states = (*pda.states, *(part for move in moves for part in (move[0], move[3])))
+    # automata-lib wants the initial state to have a row
+    transitions: dict[str, dict[Symbol, dict[Symbol, Any]]] = {state: {} for state in states}
     for state, symbol, top, target, laid in moves:
-        transitions[state][symbol][top] = (target, laid or "")
-    states = {*pda.states, *(part for move in moves for part in (move[0], move[3]))}
-    for state in states:  # automata-lib wants the initial state to have a row
-        transitions[state] = transitions[state]
+        transitions[state].setdefault(symbol, {})[top] = (target, laid or "")
     return _dpda()(
-        states=states,
+        states=set(states),
         input_symbols=set(pda.input_alphabet),
         stack_symbols={pda.bottom, *pda.stack_alphabet, *(symbol for move in moves for symbol in (move[2], *move[4]))},
-        transitions={state: {symbol: dict(tops) for symbol, tops in row.items()} for state, row in transitions.items()},
+        transitions=transitions,
         initial_state=pda.initial,
         initial_stack_symbol=pda.bottom,
         final_states=set(pda.states if pda.acceptance == "empty stack" else pda.accepting),
@@ -245,25 +257,6 @@ def from_regex(text: str) -> PushdownAutomaton:
     return PushdownAutomaton(
         found.states, tuple(sorted(letters)), (), steps, found.initial, found.accepting, "final state"
     )
-
-
-def _dpda_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
-    """Yield the moves; where the stack is to be empty, states tell that, by a lowest symbol that looks different."""
-    lowest = unique({symbol: f"{symbol}'" for symbol in pda.stack_alphabet}, {pda.bottom, *pda.stack_alphabet})
-    opened = unique({state: f"{state}, open" for state in pda.states}, pda.states)
-    for (state, symbol, (top,)), step in pda.transitions.items():
-        (operation,), target = step.operations, step.target
-        laid = cells_after(operation, top)[::-1]
-        if pda.acceptance == "final state":
-            yield state, symbol, top, target, laid
-            continue
-        if top == pda.bottom:
-            under = (*(lowest[symbol] for symbol in laid[:-1]), top)
-            yield state, symbol, top, target if len(laid) == 1 else opened[target], under
-            continue
-        yield opened[state], symbol, top, opened[target], laid
-        under = (*laid[:-1], lowest[laid[-1]]) if laid else ()
-        yield opened[state], symbol, lowest[top], (opened[target] if laid else target), under
 
 
 # ---- An automaton as a networkx graph, for components, paths or another drawing ----
