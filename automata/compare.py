@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 from ..core.errors import AutomatonError
 from ..core.validation import unique
 from .finite import FiniteAutomaton
-from .pda import EPSILON, NONE, Key, PushdownAutomaton, StackOp, State, Symbol, Transition
+from .pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Transition
 from .rewriting import accepting_by_state, real_time_form
 from .summaries import Event, PushdownStep, ShortestRuns, drop_sinks, heads, shortest_runs
 
@@ -346,9 +346,16 @@ class Product:
         if step is None:
             return _SideRun()
         (operation,), good = step.operations, pda.accepts_output(step.output)
-        forever = key if self.for_good and key not in self.refuted else None
         refuted = stack[-1].forever if operation.name == "pop" else None
-        return _SideRun(step.target, _pair_stack_after(operation, stack, forever), good, step, refuted)
+        if operation.push is None:
+            after = stack[:-1] if operation.pop else stack
+        elif operation.pop:
+            after = (*stack[:-1], CellPair(operation.push, stack[-1].forever))
+        elif self.for_good and key not in self.refuted:
+            after = (*stack[:-1], CellPair(operation.push, key))
+        else:
+            after = (*stack, CellPair(operation.push, None))
+        return _SideRun(step.target, after, good, step, refuted)
 
     def _difference(self, a: _SideRun, b: _SideRun) -> str | None:
         """Return what the outputs of a step differ in, or whose run alone it cuts, or None."""
@@ -399,14 +406,6 @@ def _known_stack(control: ControlPair, top: Pair | None, side: int) -> _Stack:
     """Return the known part of one stack: its cell in the pair on top, and what lies above."""
     cell = None if top is None else top[side]
     return control.above[side] if cell is None else (cell, *control.above[side])
-
-
-def _pair_stack_after(operation: StackOp, stack: _Stack, forever: Push | None) -> _Stack:
-    if operation.push is None:
-        return stack[:-1] if operation.pop else stack
-    if operation.pop:
-        return (*stack[:-1], CellPair(operation.push, stack[-1].forever))
-    return (*(stack if forever is None else stack[:-1]), CellPair(operation.push, forever))
 
 
 # ---- Automata that never touch their stack, run beside one that does: then stacks of equal height are compared.

@@ -354,19 +354,6 @@ class _Family(NamedTuple):
         return driver.walk(self.home.point, (*self.round.word, *self.between, *self.back))
 
 
-def _homes(driver: Driver) -> list[_Home]:
-    """Return the heads from which a word can be ended, nearest first."""
-    homes: dict[tuple[State, Tops], _Home] = {}
-    for word in _words_to_heads(driver):
-        point = driver.walk(driver.start, word)
-        if point is not None and driver.live(point):
-            head = point.state, driver.tops(point)
-            homes.setdefault(head, _Home(word, point, head))
-        if len(homes) == _HEADS:
-            break
-    return list(homes.values())
-
-
 def _words_to_heads(driver: Driver) -> Iterator[_Word]:
     """Yield a shortest word to every head of an automaton with one stack; of several, those to the first moments."""
     pda = driver.pda
@@ -402,9 +389,17 @@ def _heights(point: Point) -> tuple[int, ...]:
 
 def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
     """Return the cycles of every head, as far as there is time for them: all of a length, then those longer by one."""
-    homes = _homes(driver)
-    levels = [[(home.word[:0], home.point, 0)] for home in homes]
-    found: list[tuple[_Home, list[_Round]]] = [(home, []) for home in homes]
+    # the heads from which a word can be ended, nearest first
+    homes: dict[tuple[State, Tops], _Home] = {}
+    for word in _words_to_heads(driver):
+        there = driver.walk(driver.start, word)
+        if there is not None and driver.live(there):
+            head = there.state, driver.tops(there)
+            homes.setdefault(head, _Home(word, there, head))
+        if len(homes) == _HEADS:
+            break
+    levels = [[(home.word[:0], home.point, 0)] for home in homes.values()]
+    found: list[tuple[_Home, list[_Round]]] = [(home, []) for home in homes.values()]
     tried = 0
     # all cycles of a length at every head before longer ones, as long as there is time
     for length in range(1, LONGEST_CYCLE + 1):

@@ -386,12 +386,11 @@ def label_of(text: str) -> str:
     """Return a symbol as it is drawn: nothing may be invisible, break the line, or be impossible in SVG."""
     if not text.strip(" "):
         return "␣" * len(text) or '""'
-    return "".join(_picture(character) for character in text)
-
-
-def _picture(character: str) -> str:
-    code = ord(character)
-    if code < 0x20 or code == 0x7F:
-        return "␡" if code == 0x7F else chr(0x2400 + code)
-    # C1 controls, lone surrogates and non-characters: not allowed in XML, or in UTF-8 at all
-    return f"U+{code:04X}" if unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp") else character
+    shown = []
+    for code in map(ord, text):
+        if code < 0x20 or code == 0x7F:
+            shown.append("␡" if code == 0x7F else chr(0x2400 + code))
+        else:  # C1 controls, lone surrogates and non-characters are not allowed in XML, or in UTF-8 at all
+            forbidden = unicodedata.category(chr(code)) in ("Cc", "Cs", "Cn", "Zl", "Zp")
+            shown.append(f"U+{code:04X}" if forbidden else chr(code))
+    return "".join(shown)

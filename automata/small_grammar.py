@@ -51,16 +51,19 @@ def small_grammar(grammar: Grammar) -> Grammar:
     if (number := sum(map(len, rules.values()))) > _MOST_ALTERNATIVES:
         most = f"expected {_MOST_ALTERNATIVES:,} at most"
         raise StacklensError(f"the grammar has {number:,} alternatives, too many to be read; {most}")
-    # the shortest that a search finds, begun after each time that common ends were taken out
-    found: list[_Rules] = []
-    for begun in islice(_without_common_ends(rules, grammar.alphabet), _MOST_ROUNDS):
-        best, work = _tidied(begun), 0
+    # the shortest that a search finds, begun anew each time that a common end was taken out
+    limit, found = 4 * _grammar_size(rules) + 1_000, list[_Rules]()
+    taken: _Rules | None = rules
+    while taken is not None and _grammar_size(taken) <= limit and len(found) < _MOST_ROUNDS:
+        rules = _merged_nonterminals(_inlined(taken))
+        best, work = _tidied(rules), 0
         others = _other_rules(best)
         while work < _MOST_WORK and (other := next(others, None)) is not None:
             work += _grammar_size(other)
             if _grammar_size(other := _tidied(other)) < _grammar_size(best):
                 best, others = other, _other_rules(other)
         found.append(best)
+        taken = next((new for symbol in grammar.alphabet if (new := _without_end(rules, symbol)) is not None), None)
     return _with_plain_names(min(found, key=_grammar_size), grammar.alphabet)
 
 
@@ -155,14 +158,6 @@ def _is_better_inside(rules: _Rules, left: int, uses: int) -> bool:
 def _put(side: _Side, left: int, alternatives: Iterable[_Side]) -> Iterator[_Side]:
     for choice in product(*(alternatives if part == left else ((part,),) for part in side)):
         yield tuple(part for piece in choice for part in piece)
-
-
-def _without_common_ends(rules: _Rules, alphabet: Iterable[Symbol]) -> Iterator[_Rules]:
-    limit = 4 * _grammar_size(rules) + 1_000
-    taken: _Rules | None = rules
-    while taken is not None and _grammar_size(taken) <= limit:
-        yield (rules := _merged_nonterminals(_inlined(taken)))
-        taken = next((new for symbol in alphabet if (new := _without_end(rules, symbol)) is not None), None)
 
 
 def _without_end(rules: _Rules, last: _Part) -> _Rules | None:

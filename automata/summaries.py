@@ -316,10 +316,12 @@ def _exact_heads(moves: _HeadMoves, start: _Node) -> Iterable[_Node]:
 
     def returns_after(states: int, top: Symbol) -> int:
         if (states, top) not in after:
-            found = 0
-            for state in _bits(states):
+            found, left = 0, states
+            while left:
+                state = (left & -left).bit_length() - 1  # the lowest
                 find((state, top))
                 found |= returns[state, top]
+                left ^= 1 << state
             after[states, top] = found
         return after[states, top]
 
@@ -340,13 +342,6 @@ def _exact_heads(moves: _HeadMoves, start: _Node) -> Iterable[_Node]:
             returns[head] = found
         changed |= len(returns) > number
     return returns
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 def approximate_heads(

@@ -13,8 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import StacklensError
-from .grid import Grid, GridRow, Outcome, RunSettings
+from .grid import Grid, GridRow, Outcome
 from .results import declared
 
 _DECLARED = declared("joulin2015")
@@ -63,17 +62,11 @@ def figure2() -> Grid:
     return _joulin_grid("joulin2015-fig2", rows, scores, statistics=("chosen",), across="network")
 
 
-def _train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
-    if not files:
-        raise StacklensError(_DECLARED["joulin2015-table4"]["needed"])
-    return _train_by("train_words", model, shape, files, settings)
-
-
 def table4(*files: Path) -> Grid:
     """Return table 4 for a text in one file, which is split, or in three; without any it can be shown, not trained."""
     rows, parts = [], ("validation perplexity", "test perplexity")
     for name, own in _DECLARED["joulin2015-table4"]["networks"].items():
-        train = partial(_train_words, own["model"], own["shape"], files)
+        train = partial(_train_by, "train_words", own["model"], own["shape"], files)
         reported = {f"{part} min": figure for part, figure in zip(parts, own["reported"], strict=True) if figure}
         # nothing is extracted from a language model
         rows.append(GridRow(name, {"network": name}, train, reported, "section 5.2 and table 4", stacks=False))

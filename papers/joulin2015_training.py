@@ -327,8 +327,10 @@ def _scaled_sizes(sizes: tuple[int, int], settings: RunSettings) -> tuple[int, i
 
 def train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed, with its perplexities; nothing is extracted from these. Raises FileFormatError:
-    a file is no text; StacklensError: the paper's protocol, an update after every word, is asked for.
+    a file is no text; StacklensError: there is none, or the paper's protocol, an update after every word, is asked for.
     """
+    if not files:
+        raise StacklensError(declared("joulin2015")["joulin2015-table4"]["needed"])
     if settings.protocol == "paper":
         raise StacklensError("joulin2015-table4 has no paper protocol, which would take weeks; choose --protocol fast")
     texts = split_text(files[0]) if len(files) == 1 else read_texts(*files)

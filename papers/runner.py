@@ -337,7 +337,14 @@ _Progress = Callable[[str], None]
 
 def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None, folder: Path | None = None) -> Results:
     """Return what ``experiment`` measures; what is measured so far stands in ``folder``, see `part_of`."""
-    before = () if folder is None else _measured_before(experiment, folder)
+    # the first claims as a stopped run measured them, unless anything is another than it was
+    before: tuple[Measured, ...] = ()
+    with suppress(StacklensError):  # no such file, or one that was spoilt: everything is measured
+        found = None if folder is None else read_results(f"{experiment.name}.part", folder)
+        if found is not None and found.versions == versions() and found.seeds == experiment.seeds:
+            stated = [(claim.section, claim.claim, claim.paper) for claim in found.claims]
+            asked = [(claim.section, claim.claim, claim.paper) for claim in experiment.claims[: len(stated)]]
+            before = found.claims if stated == asked else ()
     results = Results(
         paper=experiment.paper,
         experiment=experiment.name,
@@ -385,17 +392,6 @@ def run_into(experiment: Experiment, folder: Path, progress: _Progress = lambda 
 def part_of(experiment: Experiment, folder: Path) -> Path:
     """Return where `run_into` keeps the claims that it has measured, until it has measured all."""
     return result_path(f"{experiment.name}.part", folder)
-
-
-def _measured_before(experiment: Experiment, folder: Path) -> tuple[Measured, ...]:
-    """Return the first claims as a stopped run measured them; none where anything is another than it was."""
-    with suppress(StacklensError):  # no such file, or one that was spoilt: everything is measured
-        found = read_results(f"{experiment.name}.part", folder)
-        named = [(claim.section, claim.claim, claim.paper) for claim in experiment.claims[: len(found.claims)]]
-        same = [(claim.section, claim.claim, claim.paper) for claim in found.claims] == named
-        if same and found.versions == versions() and found.seeds == experiment.seeds:
-            return found.claims
-    return ()
 
 
 # ---- The experiments by name ----
