@@ -109,7 +109,7 @@ def _decide(product: Product) -> Comparison:
     """Return the first final answer, or the best that there is: a word that may not be the shortest, or a reason."""
     # heights that stay together: pairs of heads decide
     known, _, _ = _search(product, LIMIT)
-    if _is_final(known):
+    if _is_settled(known):
         return known
     if product.outputs == "ignore":
         product = replace(product, pair=(_without_sinks(product.pair[0]), _without_sinks(product.pair[1])))
@@ -118,7 +118,7 @@ def _decide(product: Product) -> Comparison:
         product = replace(product, for_good=for_good)
         for bound in BOUNDS:
             answer, product, complete = _search(replace(product, bound=bound), REMEDY_LIMIT)
-            if _is_final(answer):
+            if _is_settled(answer):
                 return answer
             if isinstance(answer, Different):
                 if not isinstance(known, Different) or len(answer.word) < len(known.word):
@@ -132,7 +132,7 @@ def _decide(product: Product) -> Comparison:
     return known
 
 
-def _is_final(answer: Comparison) -> bool:
+def _is_settled(answer: Comparison) -> bool:
     return isinstance(answer, Equal) or (isinstance(answer, Different) and answer.shortest)
 
 

@@ -370,7 +370,7 @@ def _merged_automaton(used: PushdownAutomaton) -> Minimization:
     order = _breadth_first(table, used, start)
     table, classes = quotient(table, order, {}), list(range(len(table)))
     symbols = {symbol: symbol for symbol in used.stack_alphabet}
-    merges: tuple[_Merge, ...] = (coarsest_partition, _fold, merge_symbols)
+    merges: tuple[_Merge, ...] = (coarsest_partition, _merge_if_few, merge_symbols)
     for merge in cycle(merges):
         found = merge(table, list(dict.fromkeys(symbols.values())))
         if found is None:  # merge_symbols, the last in a round, finds nothing more
@@ -437,7 +437,7 @@ def _breadth_first(table: Table, pda: PushdownAutomaton, start: int) -> list[int
     return [place[state] for state in range(len(table))]
 
 
-def _fold(table: Table, _: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]]:
+def _merge_if_few(table: Table, _: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]]:
     return merge_states(table) if len(table) <= FOLDING_LIMIT else list(range(len(table))), {}
 
 
