@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 from ..core.errors import AutomatonError
 from ..core.validation import unique
 from .finite import FiniteAutomaton
-from .pda import EPSILON, NONE, Key, PushdownAutomaton, StackOp, State, Symbol, Transition
+from .pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Transition
 from .rewriting import accepting_by_state, real_time_form
 from .summaries import Event, PushdownStep, ShortestRuns, drop_sinks, heads, shortest_runs
 
@@ -105,46 +105,35 @@ def compared_outputs(pda: PushdownAutomaton) -> Outputs:
     return "where both" if partly else "all"
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What a search came to: its product, without the pushes that it refuted, and whether everything was looked at."""
-
-    answer: Comparison
-    product: Product
-    complete: bool
-
-    @property
-    def is_final(self) -> bool:
-        return isinstance(self.answer, Equal) or (isinstance(self.answer, Different) and self.answer.shortest)
-
-
 def _decide(product: Product) -> Comparison:
     """Return the first final answer, or the best that there is: a word that may not be the shortest, or a reason."""
     # heights that stay together: pairs of heads decide
-    last = _search(product, LIMIT)
-    if last.is_final:
-        return last.answer
-    known = last.answer
+    known, _, _ = _search(product, LIMIT)
+    if _is_settled(known):
+        return known
     if product.outputs == "ignore":
         product = replace(product, pair=(_without_sinks(product.pair[0]), _without_sinks(product.pair[1])))
     # heights that part: ever more cells above the pairs, and then pushes that are taken to be for good
     for for_good in (False, True):
         product = replace(product, for_good=for_good)
         for bound in BOUNDS:
-            last = _search(replace(product, bound=bound), REMEDY_LIMIT)
-            product = last.product
-            if last.is_final:
-                return last.answer
-            if isinstance(last.answer, Different):
-                if not isinstance(known, Different) or len(last.answer.word) < len(known.word):
-                    known = last.answer
-            elif isinstance(known, Undecided) and last.complete and not last.product.for_good:
-                known = last.answer  # of a larger bound: its word says more
-            if not last.complete:
+            answer, product, complete = _search(replace(product, bound=bound), REMEDY_LIMIT)
+            if _is_settled(answer):
+                return answer
+            if isinstance(answer, Different):
+                if not isinstance(known, Different) or len(answer.word) < len(known.word):
+                    known = answer
+            elif isinstance(known, Undecided) and complete and not for_good:
+                known = answer  # of a larger bound: its word says more
+            if not complete:
                 break
         if isinstance(known, Different):
             break
     return known
+
+
+def _is_settled(answer: Comparison) -> bool:
+    return isinstance(answer, Equal) or (isinstance(answer, Different) and answer.shortest)
 
 
 def _without_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -154,8 +143,10 @@ def _without_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
     return drop_sinks(replace(pda, transitions=silent))
 
 
-def _search(product: Product, limit: int) -> _Found:
-    """Return what one product shows; what a first look refutes is withdrawn before more is looked at."""
+def _search(product: Product, limit: int) -> tuple[Comparison, Product, bool]:
+    """Return what one product shows, the product without the pushes that were refuted, and whether all was looked at.
+    What a first look refutes is withdrawn before more is looked at.
+    """
     size = FIRST_LOOK if product.for_good else limit
     while True:
         # everything that two runs side by side can come to
@@ -176,15 +167,14 @@ def _search(product: Product, limit: int) -> _Found:
                 size = min(4 * size, limit)
                 continue
         if separated is not None:
-            return _Found(separated, product, runs.complete)
+            return separated, product, runs.complete
         if not runs.complete:
-            reason = f"too large: a search was given up after {limit:,} derivations"
-            return _Found(Undecided(reason), product, runs.complete)
+            return Undecided(f"too large: a search was given up after {limit:,} derivations"), product, False
         if not isinstance(parted := _first_event(runs, Parted), Parted):
-            return _Found(Equal(), product, runs.complete)
+            return Equal(), product, True
         higher = ("first", "second")[parted.higher]
         reason = f"after the word the {higher} stack is more than {product.bound} higher than the other"
-        return _Found(Undecided(reason, runs.word(parted)), product, runs.complete)
+        return Undecided(reason, runs.word(parted)), product, True
 
 
 def _first_event(runs: _Runs, kind: type[What]) -> What | None:
@@ -287,7 +277,7 @@ class _SideRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Product:
-    """The product of two automata, for `summaries.explore`; ``compare`` says what the arguments mean."""
+    """The product of two automata, for `summaries.shortest_runs`; ``compare`` says what the arguments mean."""
 
     pair: tuple[PushdownAutomaton, PushdownAutomaton]  # the two automata
     domain: FiniteAutomaton | None  # the words that count, or None for all
@@ -304,17 +294,14 @@ class Product:
         return ControlPair((a.initial, b.initial), None if self.domain is None else self.domain.initial, good=good)
 
     def moves(self, control: ControlPair, top: Pair | None) -> Iterator[PairMove]:
-        """Yield every step from a head, and every event there."""
+        """Yield every step from a head, and every event there; after the end, that only one accepts."""
         if not control.ended:
             for letter in self.pair[0].input_alphabet:
                 domain = control.domain if self.domain is None else self.domain.step(control.domain, letter)
                 if self.domain is None or domain is not None:
                     yield from self._step(control, top, letter, domain)
-        if self.domain is None or control.domain in self.domain.accepting:
-            yield from self._end(control, top)
-
-    def _end(self, control: ControlPair, top: Pair | None) -> Iterator[PairMove]:
-        """Yield the step on the end, where there is a marker, and after it the event that only one accepts."""
+        if self.domain is not None and control.domain not in self.domain.accepting:
+            return
         if not control.ended and any(pda.end_marker is not None for pda in self.pair):
             yield from self._step(control, top, None, control.domain)
         elif self.outputs in ("all", "ignore"):
@@ -337,7 +324,8 @@ class Product:
         keys = (Push(side, control.states, control.domain, letter, tops) for side in (0, 1))
         a, b = (self._run(control, stacks[key.side], letter, key) for key in keys)
         # in this order: nothing more is asked, the outputs differ, a push was not for good, or both go on
-        if self._is_over(a, b):
+        partly = self.outputs in ("where b", "where both")
+        if (b.state is None and (partly or a.state is None)) or (a.state is None and self.outputs == "where both"):
             return
         one_marker = letter is None and any(pda.end_marker is None for pda in self.pair)
         if not one_marker and (reason := self._difference(a, b)) is not None:
@@ -345,7 +333,7 @@ class Product:
         elif (push := a.refuted or b.refuted) is not None:
             yield Event(letter, Refuted(push))
         else:
-            yield _joined_move(control, top, letter, domain, (a, b), self.bound)
+            yield self._joined(control, top, letter, domain, (a, b))
 
     def _run(self, control: ControlPair, stack: _Stack, letter: Symbol | None, key: Push) -> _SideRun:
         pda, state = self.pair[key.side], control.states[key.side]
@@ -358,14 +346,16 @@ class Product:
         if step is None:
             return _SideRun()
         (operation,), good = step.operations, pda.accepts_output(step.output)
-        forever = key if self.for_good and key not in self.refuted else None
         refuted = stack[-1].forever if operation.name == "pop" else None
-        return _SideRun(step.target, _pair_stack_after(operation, stack, forever), good, step, refuted)
-
-    def _is_over(self, a: _SideRun, b: _SideRun) -> bool:
-        if self.outputs == "where both":
-            return a.state is None or b.state is None
-        return b.state is None and (self.outputs == "where b" or a.state is None)
+        if operation.push is None:
+            after = stack[:-1] if operation.pop else stack
+        elif operation.pop:
+            after = (*stack[:-1], CellPair(operation.push, stack[-1].forever))
+        elif self.for_good and key not in self.refuted:
+            after = (*stack[:-1], CellPair(operation.push, key))
+        else:
+            after = (*stack, CellPair(operation.push, None))
+        return _SideRun(step.target, after, good, step, refuted)
 
     def _difference(self, a: _SideRun, b: _SideRun) -> str | None:
         """Return what the outputs of a step differ in, or whose run alone it cuts, or None."""
@@ -381,51 +371,41 @@ class Product:
             return None
         return f"at its end the first outputs {first!r}, the second {second!r}"
 
+    def _joined(
+        self,
+        control: ControlPair,
+        top: Pair | None,
+        letter: Symbol | None,
+        domain: State | None,
+        runs: tuple[_SideRun, _SideRun],
+    ) -> PairMove:
+        """Return the step to where both runs are, or the event that their stacks are too far apart."""
+        (a, b), level = runs, 0 if top is None else 1
+        pairs: tuple[Pair, ...]
+        if a.state is None or b.state is None:
+            alive = 0 if b.state is None else 1
+            stack = runs[alive].stack
+            # as much above the pairs as before, or less
+            common = min(len(stack), max(level, len(stack) - len(control.above[alive])))
+            pairs = tuple((cell, None) if alive == 0 else (None, cell) for cell in stack[:common])
+            if common > level:
+                pairs = (*([] if top is None else [top]), pairs[-1])
+            above: tuple[_Stack, _Stack] = (stack[common:], ()) if alive == 0 else ((), stack[common:])
+        else:
+            # both run: pairs as high as the lower stack, and what the other has on top in the control
+            common = min(len(a.stack), len(b.stack))
+            if abs(len(a.stack) - len(b.stack)) > self.bound:
+                return Event(letter, Parted(int(len(b.stack) > len(a.stack))))
+            pairs = tuple(zip(a.stack[:common], b.stack[:common], strict=True))
+            above = a.stack[common:], b.stack[common:]
+        to = ControlPair((a.state, b.state), domain, above, (a.good, b.good), letter is None)
+        return PushdownStep(letter, to, pairs)
+
 
 def _known_stack(control: ControlPair, top: Pair | None, side: int) -> _Stack:
     """Return the known part of one stack: its cell in the pair on top, and what lies above."""
     cell = None if top is None else top[side]
     return control.above[side] if cell is None else (cell, *control.above[side])
-
-
-def _pair_stack_after(operation: StackOp, stack: _Stack, forever: Push | None) -> _Stack:
-    if operation.push is None:
-        return stack[:-1] if operation.pop else stack
-    if operation.pop:
-        return (*stack[:-1], CellPair(operation.push, stack[-1].forever))
-    return (*(stack if forever is None else stack[:-1]), CellPair(operation.push, forever))
-
-
-def _joined_move(
-    control: ControlPair,
-    top: Pair | None,
-    letter: Symbol | None,
-    domain: State | None,
-    runs: tuple[_SideRun, _SideRun],
-    bound: int,
-) -> PairMove:
-    """Return the step to where both runs are, or the event that their stacks are too far apart."""
-    a, b = runs
-    level = 0 if top is None else 1
-    pairs: tuple[Pair, ...]
-    if a.state is None or b.state is None:
-        alive = 0 if b.state is None else 1
-        stack = runs[alive].stack
-        # as much above the pairs as before, or less
-        common = min(len(stack), max(level, len(stack) - len(control.above[alive])))
-        pairs = tuple((cell, None) if alive == 0 else (None, cell) for cell in stack[:common])
-        if common > level:
-            pairs = (*([] if top is None else [top]), pairs[-1])
-        above: tuple[_Stack, _Stack] = (stack[common:], ()) if alive == 0 else ((), stack[common:])
-    else:
-        # both run: pairs as high as the lower stack, and what the other has on top in the control
-        common = min(len(a.stack), len(b.stack))
-        if abs(len(a.stack) - len(b.stack)) > bound:
-            return Event(letter, Parted(int(len(b.stack) > len(a.stack))))
-        pairs = tuple(zip(a.stack[:common], b.stack[:common], strict=True))
-        above = a.stack[common:], b.stack[common:]
-    to = ControlPair((a.state, b.state), domain, above, (a.good, b.good), letter is None)
-    return PushdownStep(letter, to, pairs)
 
 
 # ---- Automata that never touch their stack, run beside one that does: then stacks of equal height are compared.

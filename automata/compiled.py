@@ -122,27 +122,22 @@ def encode_words(words: Words, alphabet: tuple[Symbol, ...]) -> tuple[IntArray, 
             raise AutomatonError("encoded words must be padded with -1, on the right only")
         return words.astype(np.int32, copy=False), lengths
     lengths = np.fromiter(map(len, words), np.int64, len(words))
-    characters = all(len(symbol) == 1 for symbol in alphabet) and all(isinstance(word, str) for word in words)
-    if characters:
-        flat = _encode_text("".join(cast(Sequence[str], words)), alphabet)
+    if all(len(symbol) == 1 for symbol in alphabet) and all(isinstance(word, str) for word in words):
+        # characters: one look-up for the whole text, by code points
+        text = "".join(cast(Sequence[str], words))
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        known = np.array([ord(symbol) for symbol in alphabet], np.int64)
+        table = np.full(1 + max(points.max(initial=0), known.max(initial=0)), -1, np.int32)
+        table[known] = np.arange(len(alphabet))
+        flat = table[points]
+        if len(unknown := np.flatnonzero(flat < 0)):
+            raise UnknownSymbolError(text[unknown[0]], alphabet)
     else:
         index = {symbol: code for code, symbol in enumerate(alphabet)}
         try:
             flat = np.fromiter((index[symbol] for word in words for symbol in word), np.int32)
-        except KeyError as unknown:
-            raise UnknownSymbolError(unknown.args[0], alphabet) from None
+        except KeyError as error:
+            raise UnknownSymbolError(error.args[0], alphabet) from None
     codes = np.full((len(words), int(lengths.max(initial=0))), -1, np.int32)
     codes[np.arange(codes.shape[1]) < lengths[:, None]] = flat
     return codes, lengths
-
-
-def _encode_text(text: str, alphabet: tuple[Symbol, ...]) -> IntArray:
-    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    known = np.array([ord(symbol) for symbol in alphabet], np.int64)
-    table = np.full(1 + max(points.max(initial=0), known.max(initial=0)), -1, np.int32)
-    table[known] = np.arange(len(alphabet))
-    codes: IntArray = table[points]
-    unknown = np.flatnonzero(codes < 0)
-    if len(unknown):
-        raise UnknownSymbolError(text[unknown[0]], alphabet)
-    return codes

@@ -50,10 +50,9 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
         for cell in (pda.bottom, *pda.stack_alphabet)
     }
     # how many letters make each move; nothing moves after the end marker
-    moves: dict[_Head, Counter[_CountedMove]] = defaultdict(Counter)
+    moves: dict[_Head, Counter[tuple[_Point, StackOp, Symbol]]] = defaultdict(Counter)
     for (state, symbol, (top,)), step in pda.transitions.items():
-        move = _CountedMove((step.target, symbol == pda.end_marker), step.operations[0], top)
-        moves[(state, False), top][move] += 1
+        moves[(state, False), top][(step.target, symbol == pda.end_marker), step.operations[0], top] += 1
     for length in range(max_length + marker):
         after = cache(partial(_counts_after, counts, length))  # many heads share a move
         grown: dict[_Head, Counter[_Point | None]] = defaultdict(Counter)
@@ -74,15 +73,10 @@ _Head = tuple[_Point, Symbol]
 _Counts = dict[_Head, dict[_Point | None, list[int]]]
 
 
-class _CountedMove(NamedTuple):
-    target: _Point
-    operation: StackOp
-    top: Symbol
-
-
-def _counts_after(counts: _Counts, length: int, move: _CountedMove) -> Mapping[_Point | None, int]:
-    """Return how many words of ``length`` follow a move, as in `_Counts`, seen from the top before it."""
-    target, (pops, pushed), top = move.target, (move.operation.pop, move.operation.push), move.top
+def _counts_after(counts: _Counts, length: int, move: tuple[_Point, StackOp, Symbol]) -> Mapping[_Point | None, int]:
+    """Return how many words of ``length`` follow a move, to a point by an operation on a top, as seen from that top."""
+    target, operation, top = move
+    pops, pushed = operation.pop, operation.push
     if pops and pushed is None:
         return {target: int(length == 0)}
     if pops or pushed is None:
@@ -303,14 +297,13 @@ class Driver:
         for pile, operation in zip(point.stacks, move.operations, strict=True):
             if operation.pop and pile.below is not None:
                 pile = pile.below
-            stacks.append(pile if operation.push is None else self._laid(operation.push, pile))
+            if operation.push is not None and self.ways is not None:
+                pile = self.ways.pile(operation.push, pile)
+            elif operation.push is not None:
+                number = self.symbols.index(operation.push)
+                pile = pile.above.setdefault(number, StackNode(number, pile.height + 1, pile, *_UNKNOWN))
+            stacks.append(pile)
         return Option(letter, key, Point(move.target, tuple(stacks)))
-
-    def _laid(self, symbol: Symbol, pile: StackNode) -> StackNode:
-        if self.ways is not None:
-            return self.ways.pile(symbol, pile)
-        number = self.symbols.index(symbol)
-        return pile.above.setdefault(number, StackNode(number, pile.height + 1, pile, *_UNKNOWN))
 
     def walk(self, point: Point, word: _Word) -> Point | None:
         """Return where ``word`` leads from ``point``, None where it cannot be read."""

@@ -53,9 +53,9 @@ def stack_height_words(
         reached = False
         # up to the height by rare transitions, then every input of the heads met on a stroll
         for _ in range(climbs):
-            way = _climb(driver, goal, taken, rng)
-            reached |= driver.height(way[1]) >= goal
-            for word, point in _strolls(driver, *way, taken, rng):
+            word, point = _climb(driver, goal, taken, rng)
+            reached |= driver.height(point) >= goal
+            for left in reversed(range(_STROLL + 1)):
                 head = driver.height(point), point.state, driver.tops(point)
                 tried[head] += 1
                 if tried[head] <= _TRIED and head[0] <= height:
@@ -64,6 +64,10 @@ def stack_height_words(
                     else:
                         allowed = ((*word, o.letter, *driver.ending(o.to)) for o in driver.options(point))
                         words |= dict.fromkeys(allowed)
+                option = _choose(driver, point, taken, rng) if left else None
+                if option is None:
+                    break
+                word, point = (*word, option.letter), option.to
         if not reached:  # the automaton's stack gets no higher
             break
     return list(words)
@@ -86,18 +90,6 @@ def rare_walks(pda: PushdownAutomaton, n: int, lengths: tuple[int, int], height:
             point = option.to
         words.append((*walked, *driver.ending(point)))
     return words
-
-
-def _strolls(
-    driver: Driver, word: _Word, point: Point, taken: Counter[Key], rng: Random
-) -> Iterator[tuple[_Word, Point]]:
-    yield word, point
-    for _ in range(_STROLL):
-        option = _choose(driver, point, taken, rng)
-        if option is None:
-            return
-        word, point = (*word, option.letter), option.to
-        yield word, point
 
 
 def _climb(driver: Driver, height: int, taken: Counter[Key], rng: Random) -> tuple[_Word, Point]:
@@ -140,9 +132,7 @@ _REPEATED = 10  # times that a test word may come before words that are the same
 _Word = tuple[Symbol, ...]
 
 
-class _PairControl(NamedTuple):
-    state: State
-    last: Key | None  # the transition just taken
+_PairControl = tuple[State, Key | None]  # and the transition just taken
 
 
 def transition_pair_words(pda: PushdownAutomaton, *, rejected: bool = True) -> list[_Word]:
@@ -179,7 +169,22 @@ def _beginnings(driver: Driver) -> Iterator[tuple[_Word, bool]]:
     yield (), True
     pda = driver.pda
     if pda.n_stacks > 1:
-        yield from _met_pairs(driver)
+        # the pairs and heads that a search over configurations meets, nearest first
+        seen: set[tuple[Key | None, Key]] = set()
+        queue: list[tuple[Point, Key | None, _Word]] = [(driver.start, None, ())]
+        known, heads = set[tuple[Point, Key]](), set[tuple[State, Tops]]()
+        for here, last, word in queue:  # the list grows while it is walked
+            if (head := (here.state, driver.tops(here))) not in heads:
+                heads.add(head)
+                yield word, False
+            for letter, key, after in driver.options(here):
+                longer = (*word, letter)
+                if (last, key) not in seen:
+                    seen.add((last, key))
+                    yield longer, True
+                if len(queue) < _CONFIGURATIONS and (after, key) not in known:
+                    known.add((after, key))
+                    queue.append((after, key, longer))
         return
     steps: dict[tuple[State, Symbol], list[tuple[Key, Transition]]] = {}
     for key, step in pda.transitions.items():
@@ -189,34 +194,16 @@ def _beginnings(driver: Driver) -> Iterator[tuple[_Word, bool]]:
     def moves(
         control: _PairControl, top: Symbol | None
     ) -> Iterator[PushdownStep[_PairControl, Symbol] | Event[tuple[object, Key | Symbol | None]]]:
-        yield Event(None, (control.state, top))
-        for key, step in steps.get((control.state, top or pda.bottom), ()):
-            yield PushdownStep(key[1], _PairControl(step.target, key), cells_after(step.operations[0], top))
-            yield Event(key[1], (control.last, key))
+        yield Event(None, (control[0], top))
+        for key, step in steps.get((control[0], top or pda.bottom), ()):
+            yield PushdownStep(key[1], (step.target, key), cells_after(step.operations[0], top))
+            yield Event(key[1], (control[1], key))
 
-    runs = shortest_runs(_PairControl(pda.initial, None), moves, _LIMIT)
+    start: _PairControl = pda.initial, None
+    runs = shortest_runs(start, moves, _LIMIT)
     for met, length in runs.lengths.items():
         if length <= _LONGEST:
             yield runs.word(met), isinstance(met[1], tuple)
-
-
-def _met_pairs(driver: Driver) -> Iterator[tuple[_Word, bool]]:
-    """Yield the words to the pairs and heads that a search over configurations meets, nearest first."""
-    seen: set[tuple[Key | None, Key]] = set()
-    queue: list[tuple[Point, Key | None, _Word]] = [(driver.start, None, ())]
-    known, heads = set[tuple[Point, Key]](), set[tuple[State, Tops]]()
-    for here, last, word in queue:  # the list grows while it is walked
-        if (head := (here.state, driver.tops(here))) not in heads:
-            heads.add(head)
-            yield word, False
-        for letter, key, after in driver.options(here):
-            longer = (*word, letter)
-            if (last, key) not in seen:
-                seen.add((last, key))
-                yield longer, True
-            if len(queue) < _CONFIGURATIONS and (after, key) not in known:
-                known.add((after, key))
-                queue.append((after, key, longer))
 
 
 def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[list[_Word], int | None]:
@@ -231,8 +218,36 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
     >>> more, "".join(max(words, key=len))
     (1, 'baa')
     """
-    letters = [(letter,) for letter in pda.input_alphabet]
-    cover, telling = _cover_and_telling(pda)
+    # the automaton as arrays; the last state is after a rejection
+    numbers = {state: i for i, state in enumerate(pda.states)}
+    targets = np.full((len(numbers) + 1, len(pda.input_alphabet)), len(numbers))
+    outputs = np.full(targets.shape, -1)
+    known: dict[object, int] = {}
+    for (state, letter, _), step in pda.transitions.items():
+        cell = numbers[state], pda.input_alphabet.index(letter)
+        targets[cell], outputs[cell] = numbers[step.target], known.setdefault(step.output, len(known))
+    # a shortest word to every state, breadth first
+    ways: dict[int, _Word] = {numbers[pda.initial]: ()}
+    for at, word in (queue := list(ways.items())):  # the list grows while it is walked
+        for letter, target in zip(pda.input_alphabet, map(int, targets[at]), strict=True):
+            if target not in ways:
+                ways[target] = (*word, letter)
+                queue.append((target, ways[target]))
+    # Words whose answers tell all states apart, from short to longer: the last output after a word tells two apart, or
+    # what follows a letter does.
+    columns: list[tuple[_Word, np.ndarray]]
+    columns = [((letter,), outputs[:, x]) for x, letter in enumerate(pda.input_alphabet)]
+    if set(known) <= {None}:
+        ends = pda.accepting if pda.acceptance in ("final state", "both") else numbers
+        columns = [((), np.array([*(state in ends for state in pda.states), False]))]
+    rows, classes, telling = np.array(sorted(ways)), np.zeros(len(ways), np.int64), list[_Word]()
+    for word, column in columns:  # as above
+        _, finer = np.unique(np.stack([classes, column[rows]]), axis=1, return_inverse=True)
+        if finer.max() > classes.max() or not telling:
+            classes = finer.ravel()
+            telling.append(word)
+            columns += [((letter, *word), column[targets[:, x]]) for x, letter in enumerate(pda.input_alphabet)]
+    cover, letters = list(ways.values()), [(letter,) for letter in pda.input_alphabet]
     words: dict[_Word, None] = {}
     for between in count():  # letters between a way to a state and a word that tells which state that is
         each = (sum(map(len, cover)) / len(cover)) + between + sum(map(len, telling)) / len(telling)
@@ -250,38 +265,6 @@ def conformance_words(pda: PushdownAutomaton, symbols: int, seed: int) -> tuple[
     rng = Random(seed)
     drawn = (rng.choice(cover) + rng.choice(letters) + rng.choice(telling) for _ in range(int(symbols / (1 + each))))
     return list(dict.fromkeys(drawn)), None
-
-
-def _cover_and_telling(pda: PushdownAutomaton) -> tuple[list[_Word], list[_Word]]:
-    """Return a shortest word to every state of a stackless automaton, and words whose answers tell all states apart."""
-    numbers = {state: i for i, state in enumerate(pda.states)}
-    targets = np.full((len(numbers) + 1, len(pda.input_alphabet)), len(numbers))  # the last is after a rejection
-    outputs = np.full(targets.shape, -1)
-    known: dict[object, int] = {}
-    for (state, letter, _), step in pda.transitions.items():
-        cell = numbers[state], pda.input_alphabet.index(letter)
-        targets[cell], outputs[cell] = numbers[step.target], known.setdefault(step.output, len(known))
-    # a shortest word to every state, breadth first
-    ways: dict[int, _Word] = {numbers[pda.initial]: ()}
-    for at, word in (queue := list(ways.items())):  # the list grows while it is walked
-        for letter, target in zip(pda.input_alphabet, map(int, targets[at]), strict=True):
-            if target not in ways:
-                ways[target] = (*word, letter)
-                queue.append((target, ways[target]))
-    # The last output after a word tells two states apart, or what follows a letter does: from short words to longer.
-    columns: list[tuple[_Word, np.ndarray]]
-    columns = [((letter,), outputs[:, x]) for x, letter in enumerate(pda.input_alphabet)]
-    if set(known) <= {None}:
-        ends = pda.accepting if pda.acceptance in ("final state", "both") else numbers
-        columns = [((), np.array([*(state in ends for state in pda.states), False]))]
-    rows, classes, telling = np.array(sorted(ways)), np.zeros(len(ways), np.int64), list[_Word]()
-    for word, column in columns:  # as above
-        _, finer = np.unique(np.stack([classes, column[rows]]), axis=1, return_inverse=True)
-        if finer.max() > classes.max() or not telling:
-            classes = finer.ravel()
-            telling.append(word)
-            columns += [((letter, *word), column[targets[:, x]]) for x, letter in enumerate(pda.input_alphabet)]
-    return list(ways.values()), telling
 
 
 # ---- Words with parts that can be repeated ----
@@ -331,17 +314,22 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     """
     driver = Driver(pda)
     # cycles of heads with what may follow their rounds, as far as the automaton can walk that
-    families = [
-        family
-        for cycle in _cycles(driver)
-        for family in _families(driver, *cycle)
-        if driver.walk(family.home.point, (*family.round.word, *family.between, *family.back)) is not None
-    ]
+    families = [family for cycle in _cycles(driver) for family in _families(driver, *cycle)]
+    families = [family for family in families if family.end(driver) is not None]
     families.sort(key=lambda family: len(family.round.word) + len(family.back))
     # The shorter half of what is wanted, and as many drawn from the others.
     kept, others = families[: most // 2], families[most // 2 :]
     places = sorted(Random(seed).sample(range(len(others)), min(len(others), most - len(kept))))
-    return [_pump(driver, family, rejected) for family in (*kept, *(others[i] for i in places))]
+    found = []
+    for family in (*kept, *(others[i] for i in places)):
+        end, (home, round_, between, back) = family.end(driver), family
+        assert end is not None
+        afters = {driver.ending(end): None}
+        if rejected:
+            afters |= dict.fromkeys(driver.probes((), end, _LETTERS))
+        climb, height = sum(round_.left), round_.height
+        found.append(Pump(home.word, round_.word, between, back, tuple(afters), climb, height))
+    return found
 
 
 class _Home(NamedTuple):
@@ -368,24 +356,24 @@ class _Family(NamedTuple):
     between: _Word = ()
     back: _Word = ()
 
-
-def _homes(driver: Driver) -> list[_Home]:
-    """Return the heads from which a word can be ended, nearest first."""
-    words = _head_words(driver) if driver.ways is not None else _met_configurations(driver)
-    homes: dict[tuple[State, Tops], _Home] = {}
-    for word in words:
-        point = driver.walk(driver.start, word)
-        if point is not None and driver.live(point):
-            head = point.state, driver.tops(point)
-            homes.setdefault(head, _Home(word, point, head))
-        if len(homes) == _HEADS:
-            break
-    return list(homes.values())
+    def end(self, driver: Driver) -> Point | None:
+        """Return where it leads after one round, None where it cannot be walked."""
+        return driver.walk(self.home.point, (*self.round.word, *self.between, *self.back))
 
 
-def _head_words(driver: Driver) -> Iterator[_Word]:
-    """Yield a shortest word to every head of an automaton with one stack."""
+def _words_to_heads(driver: Driver) -> Iterator[_Word]:
+    """Yield a shortest word to every head of an automaton with one stack; of several, those to the first moments."""
     pda = driver.pda
+    if driver.ways is None:
+        queue: list[tuple[_Word, Point]] = [((), driver.start)]
+        known = {driver.start}
+        for word, point in queue:  # the list grows while it is walked
+            yield word
+            for option in driver.options(point):
+                if len(queue) < _MET and option.to not in known:
+                    known.add(option.to)
+                    queue.append(((*word, option.letter), option.to))
+        return
 
     def moves(
         state: State, top: Symbol | None
@@ -402,27 +390,23 @@ def _head_words(driver: Driver) -> Iterator[_Word]:
             yield runs.word(head)
 
 
-def _met_configurations(driver: Driver) -> Iterator[_Word]:
-    """Yield the words to the first configurations of an automaton with several stacks."""
-    queue: list[tuple[_Word, Point]] = [((), driver.start)]
-    known = {driver.start}
-    for word, point in queue:  # the list grows while it is walked
-        yield word
-        for option in driver.options(point):
-            if len(queue) < _MET and option.to not in known:
-                known.add(option.to)
-                queue.append(((*word, option.letter), option.to))
-
-
 def _heights(point: Point) -> tuple[int, ...]:
     return tuple(pile.height for pile in point.stacks)
 
 
 def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
     """Return the cycles of every head, as far as there is time for them: all of a length, then those longer by one."""
-    homes = _homes(driver)
-    levels = [[(home.word[:0], home.point, 0)] for home in homes]
-    found: list[tuple[_Home, list[_Round]]] = [(home, []) for home in homes]
+    # the heads from which a word can be ended, nearest first
+    homes: dict[tuple[State, Tops], _Home] = {}
+    for word in _words_to_heads(driver):
+        there = driver.walk(driver.start, word)
+        if there is not None and driver.live(there):
+            head = there.state, driver.tops(there)
+            homes.setdefault(head, _Home(word, there, head))
+        if len(homes) == _HEADS:
+            break
+    levels = [[(home.word[:0], home.point, 0)] for home in homes.values()]
+    found: list[tuple[_Home, list[_Round]]] = [(home, []) for home in homes.values()]
     tried = 0
     # all cycles of a length at every head before longer ones, as long as there is time
     for length in range(1, LONGEST_CYCLE + 1):
@@ -518,13 +502,3 @@ def _repeated(first: _Word, second: _Word, third: _Word) -> tuple[_Word, _Word] 
         if second == first[:place] + back + first[place:] and third == first[:place] + back * 2 + first[place:]:
             return first[:place], back
     return None
-
-
-def _pump(driver: Driver, family: _Family, rejected: bool) -> Pump:
-    home, round_, between, back = family
-    end = driver.walk(home.point, (*round_.word, *between, *back))
-    assert end is not None
-    afters = {driver.ending(end): None}
-    if rejected:
-        afters |= dict.fromkeys(driver.probes((), end, _LETTERS))
-    return Pump(home.word, round_.word, between, back, tuple(afters), sum(round_.left), round_.height)

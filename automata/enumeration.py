@@ -47,26 +47,24 @@ class StackTrie:
         edges = nodes.astype(np.intp) * self._width + symbols
         found: IntArray = self._child[edges]
         missing = edges[found < 0]
-        if len(missing):
-            self._create(missing)
-            found = self._child[edges]
-        return found
-
-    def _create(self, edges: np.ndarray[tuple[int], np.dtype[np.intp]]) -> None:
-        """Make the nodes at the ends of ``edges``, one for edges that are there more than once."""
-        turn = np.arange(len(edges), dtype=np.int32)
-        self._child[edges] = turn
-        new = edges[self._child[edges] == turn]  # the last writer of an edge wins: distinct edges without sorting
-        nodes = np.arange(self._size, self._size + len(new), dtype=np.int32)
-        self._child[new] = nodes
+        if not len(missing):
+            return found
+        # make the nodes at the ends of these, one for edges that are there more than once
+        turn = np.arange(len(missing), dtype=np.int32)
+        self._child[missing] = turn
+        new = missing[self._child[missing] == turn]  # the last writer of an edge wins: distinct edges without sorting
+        made = np.arange(self._size, self._size + len(new), dtype=np.int32)
+        self._child[new] = made
         self._size += len(new)
         room = len(self.parent)
         if self._size > room:
             more = max(2 * room, self._size) - room
             self.parent, self.symbol = (np.pad(array, (0, more)) for array in (self.parent, self.symbol))
             self._child = np.pad(self._child, (0, more * self._width), constant_values=-1)
-        self.parent[nodes], self.symbol[nodes] = np.divmod(new, self._width)
-        self._child[nodes.astype(np.intp) * self._width] = nodes
+        self.parent[made], self.symbol[made] = np.divmod(new, self._width)
+        self._child[made.astype(np.intp) * self._width] = made
+        every: IntArray = self._child[edges]
+        return every
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,21 +166,17 @@ class Configurations:
         node = np.concatenate([part.node for part in parts], axis=1)
         which = state * 2 + good
         for nodes in node:  # a rank stays below the number of configurations, so that the key cannot overflow
-            which = _rank(np.multiply(which, len(parts[0].trie), dtype=np.int64) + nodes)
+            keys = np.multiply(which, len(parts[0].trie), dtype=np.int64) + nodes
+            if (limit := int(keys.max()) + 1) > 8 * len(keys):
+                which = np.unique(keys, return_inverse=True)[1].astype(np.int32)
+            else:
+                present = np.zeros(limit, np.bool_)  # dense keys need no sorting, which is ten times as fast
+                present[keys] = True
+                which = (np.cumsum(present, dtype=np.int32) - 1)[keys]
         one = np.zeros(which.max() + 1, np.int32)
         one[which] = np.arange(len(which), dtype=np.int32)  # any representative will do
         node = node[:, one]
         return replace(parts[0], state=state[one], good=good[one], node=node, pushed=_nothing_pushed(node.shape)), which
-
-
-def _rank(keys: npt.NDArray[np.int64]) -> IntArray:
-    limit = int(keys.max()) + 1
-    if limit > 8 * len(keys):
-        return np.unique(keys, return_inverse=True)[1].astype(np.int32)
-    present = np.zeros(limit, np.bool_)  # dense keys need no sorting, which is ten times as fast
-    present[keys] = True
-    rank: IntArray = (np.cumsum(present, dtype=np.int32) - 1)[keys]
-    return rank
 
 
 def _nothing_pushed(shape: tuple[int, ...]) -> IntArray:
@@ -254,10 +248,16 @@ def enumerate_words(pda: PushdownAutomaton, max_length: int) -> Iterator[tuple[S
     history: list[_Level] = []
     for level in _levels(pda, max_length):
         history.append(level)
-        rows, letters = np.nonzero(level.accepted)
-        for start in range(0, len(rows), 4096):
-            part = slice(start, start + 4096)
-            yield from map(tuple, symbols[_spell(history, rows[part], letters[part])].tolist())
+        accepted, letters = np.nonzero(level.accepted)
+        for start in range(0, len(accepted), 4096):
+            rows = accepted[start : start + 4096]
+            # spelt backwards: the last letter, then that of each prefix and where its parent stands, (N, length)
+            words = np.empty((len(rows), len(history)), np.intp)
+            words[:, -1] = letters[start : start + 4096]
+            for length in range(len(history) - 1, 0, -1):
+                words[:, length - 1] = history[length].letter[rows]
+                rows = history[length].parent[rows].astype(np.intp)
+            yield from map(tuple, symbols[words].tolist())
 
 
 def word_at(index: int, length: int, alphabet: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
@@ -344,13 +344,3 @@ def _extend(now: Configurations, k: int, last: bool) -> tuple[BoolArray, IntArra
     child = np.full(len(now) * k, -1, np.int32)
     child[np.concatenate(places)] = which
     return accepted.reshape(-1, k), child.reshape(-1, k), below
-
-
-def _spell(history: list[_Level], rows: npt.NDArray[np.intp], last: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Return the words, ``(N, length)``, that extend the prefixes ``rows`` of the last level by ``last``."""
-    words = np.empty((len(rows), len(history)), np.intp)
-    words[:, -1] = last
-    for length in range(len(history) - 1, 0, -1):
-        words[:, length - 1] = history[length].letter[rows]
-        rows = history[length].parent[rows].astype(np.intp)
-    return words

@@ -210,25 +210,24 @@ def _rule_lines(text: str, source: str) -> Iterator[list[tuple[_Token, list[_Tok
             left, tokens = tokens[0], tokens[1:]
         if left is None:
             raise _error(source, number, "| goes on with a rule, and there is none above")
-        yield [(left, right) for right in _alternatives(tokens[1:], number, source)]
-
-
-def _alternatives(tokens: list[_Token], line: int, source: str) -> Iterator[list[_Token]]:
-    right: list[_Token] = []
-    for token in [*tokens, _Token("|", False, line)]:
-        if _is(token, *_ARROWS):
-            raise _error(source, line, f"a second {token.text}: write one rule a line, or quote it ('{token.text}')")
-        if not _is(token, "|"):
-            right.append(token)
-            continue
-        if not right:
-            raise _error(source, line, "an alternative is empty: write ε for the empty word")
-        if any(_is(part, _EMPTY) for part in right) and len(right) > 1:
-            raise _error(source, line, "ε stands beside other symbols: it must stand alone, or be quoted ('ε')")
-        if len(right) == 1 and _is(right[0], *_NOT_EMPTY):
-            raise _error(source, line, f"{right[0].text} stands alone: write ε for the empty word, or quote it")
-        yield [part for part in right if not _is(part, _EMPTY)]
-        right = []
+        # the alternatives, one right side each
+        found, right = list[tuple[_Token, list[_Token]]](), list[_Token]()
+        for token in [*tokens[1:], _Token("|", False, number)]:
+            if _is(token, *_ARROWS):
+                what = f"a second {token.text}: write one rule a line, or quote it ('{token.text}')"
+                raise _error(source, number, what)
+            if not _is(token, "|"):
+                right.append(token)
+                continue
+            if not right:
+                raise _error(source, number, "an alternative is empty: write ε for the empty word")
+            if any(_is(part, _EMPTY) for part in right) and len(right) > 1:
+                raise _error(source, number, "ε stands beside other symbols: it must stand alone, or be quoted ('ε')")
+            if len(right) == 1 and _is(right[0], *_NOT_EMPTY):
+                raise _error(source, number, f"{right[0].text} stands alone: write ε for the empty word, or quote it")
+            found.append((left, [part for part in right if not _is(part, _EMPTY)]))
+            right = []
+        yield found
 
 
 def _tokens(line: str, number: int, source: str) -> Iterator[_Token]:

@@ -3,7 +3,7 @@
 Compatible merging comes last: states, and stack symbols, that nothing observed in any run tells apart become one.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Literal
@@ -266,14 +266,12 @@ class _Folding:
         while self.forced:
             check_time()
             a, b = sorted(map(self.find, self.forced.pop()))
-            if a != b and not self.join(a, b):
-                return False
+            if a != b:
+                self.parent[b] = a
+                self.joined.append(b)
+                if not all(self.put(a, *item) for item in self.rows[b].items()):
+                    return False
         return True
-
-    def join(self, a: int, b: int) -> bool:
-        self.parent[b] = a
-        self.joined.append(b)
-        return all(self.put(a, *item) for item in self.rows[b].items())
 
     def put(self, state: int, column: Column, cell: TableCell) -> bool:
         """Add a cell to a row; where there is one, both must do the same, and their next states become one."""
@@ -370,7 +368,15 @@ def _merged_automaton(used: PushdownAutomaton) -> Minimization:
     """Return the automaton without what nothing observed at reachable heads tells apart; its states are q0, q1, …"""
     table, start = _table(used, heads(used)), used.states.index(used.initial)
     order = _breadth_first(table, used, start)
-    table, classes, symbols = _merge(quotient(table, order, {}), used.stack_alphabet)
+    table, classes = quotient(table, order, {}), list(range(len(table)))
+    symbols = {symbol: symbol for symbol in used.stack_alphabet}
+    merges: tuple[_Merge, ...] = (coarsest_partition, _merge_if_few, merge_symbols)
+    for merge in cycle(merges):
+        found = merge(table, list(dict.fromkeys(symbols.values())))
+        if found is None:  # merge_symbols, the last in a round, finds nothing more
+            break
+        table, classes = quotient(table, *found), [found[0][i] for i in classes]
+        symbols = {symbol: found[1].get(name, name) for symbol, name in symbols.items()}
     place = _breadth_first(table, used, classes[order[start]])
     names = [f"q{i}" for i in range(len(table))]
     merged = _automaton_of_table(used, quotient(table, place, {}), names, "q0", symbols)
@@ -431,22 +437,8 @@ def _breadth_first(table: Table, pda: PushdownAutomaton, start: int) -> list[int
     return [place[state] for state in range(len(table))]
 
 
-def _merge(table: Table, alphabet: Iterable[Symbol]) -> tuple[Table, list[int], dict[Symbol, Symbol]]:
-    """Return the merged table, the class of each state, and the name of each stack symbol."""
-    classes = list(range(len(table)))
-    symbols = {symbol: symbol for symbol in alphabet}
-    fold: _Merge = lambda table, _: (  # noqa: E731
-        merge_states(table) if len(table) <= FOLDING_LIMIT else list(range(len(table))),
-        {},
-    )
-    merges: tuple[_Merge, ...] = (coarsest_partition, fold, merge_symbols)
-    for merge in cycle(merges):
-        found = merge(table, list(dict.fromkeys(symbols.values())))
-        if found is None:  # merge_symbols, the last in a round, finds nothing more
-            break
-        table, classes = quotient(table, *found), [found[0][i] for i in classes]
-        symbols = {symbol: found[1].get(name, name) for symbol, name in symbols.items()}
-    return table, classes, symbols
+def _merge_if_few(table: Table, _: Sequence[Symbol]) -> tuple[list[int], dict[Symbol, Symbol]]:
+    return merge_states(table) if len(table) <= FOLDING_LIMIT else list(range(len(table))), {}
 
 
 def _automaton_of_table(

@@ -125,7 +125,26 @@ class PushdownAutomaton:
         for name in ("accepting", "accepting_outputs"):
             object.__setattr__(self, name, frozenset(getattr(self, name)))
         object.__setattr__(self, "transitions", MappingProxyType(dict(self.transitions)))
-        _check_automaton_names(self)
+        for name in ("states", "input_alphabet", "stack_alphabet"):
+            values = getattr(self, name)
+            if len(set(values)) < len(values):
+                raise AutomatonError(f"{name} has a repetition: {values}")
+            if not all(isinstance(value, str) and value for value in values):
+                raise AutomatonError(f"{name} must hold non-empty strings, not {values}")
+        if self.initial not in self.states:
+            raise AutomatonError(f"the initial state {self.initial!r} is not among the states {self.states}")
+        if strange := sorted(self.accepting - set(self.states)):
+            raise AutomatonError(f"accepting states {strange} are not among the states")
+        if self.acceptance not in get_args(Acceptance):
+            raise AutomatonError(f"acceptance {self.acceptance!r} is not one of {', '.join(get_args(Acceptance))}")
+        if not 1 <= self.n_stacks <= _MOST_STACKS:
+            raise AutomatonError(f"n_stacks is {self.n_stacks}, expected 1 to {_MOST_STACKS}")
+        if self.bottom in self.stack_alphabet:
+            raise AutomatonError(f"the bottom {self.bottom!r} must not be in the stack alphabet")
+        if self.end_marker == EPSILON:
+            raise AutomatonError("the end marker must be a non-empty string")
+        if self.end_marker is not None and self.end_marker in self.input_alphabet:
+            raise AutomatonError(f"the end marker {self.end_marker!r} must not be in the input alphabet")
         states, letters = set(self.states), {*self.letters, EPSILON}
         pushable = set(self.stack_alphabet)
         readable = pushable | {self.bottom}
@@ -338,29 +357,6 @@ def _stack_after(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol,
     return kept if operation.push is None else (*kept, operation.push)
 
 
-def _check_automaton_names(pda: PushdownAutomaton) -> None:
-    for name in ("states", "input_alphabet", "stack_alphabet"):
-        values = getattr(pda, name)
-        if len(set(values)) < len(values):
-            raise AutomatonError(f"{name} has a repetition: {values}")
-        if not all(isinstance(value, str) and value for value in values):
-            raise AutomatonError(f"{name} must hold non-empty strings, not {values}")
-    if pda.initial not in pda.states:
-        raise AutomatonError(f"the initial state {pda.initial!r} is not among the states {pda.states}")
-    if not pda.accepting <= set(pda.states):
-        raise AutomatonError(f"accepting states {sorted(pda.accepting - set(pda.states))} are not among the states")
-    if pda.acceptance not in get_args(Acceptance):
-        raise AutomatonError(f"acceptance {pda.acceptance!r} is not one of {', '.join(get_args(Acceptance))}")
-    if not 1 <= pda.n_stacks <= _MOST_STACKS:
-        raise AutomatonError(f"n_stacks is {pda.n_stacks}, expected 1 to {_MOST_STACKS}")
-    if pda.bottom in pda.stack_alphabet:
-        raise AutomatonError(f"the bottom {pda.bottom!r} must not be in the stack alphabet")
-    if pda.end_marker == EPSILON:
-        raise AutomatonError("the end marker must be a non-empty string")
-    if pda.end_marker is not None and pda.end_marker in pda.input_alphabet:
-        raise AutomatonError(f"the end marker {pda.end_marker!r} must not be in the input alphabet")
-
-
 # ---- A rule in one line, as drawings and tables have it ----
 
 
@@ -390,12 +386,11 @@ def label_of(text: str) -> str:
     """Return a symbol as it is drawn: nothing may be invisible, break the line, or be impossible in SVG."""
     if not text.strip(" "):
         return "␣" * len(text) or '""'
-    return "".join(_picture(character) for character in text)
-
-
-def _picture(character: str) -> str:
-    code = ord(character)
-    if code < 0x20 or code == 0x7F:
-        return "␡" if code == 0x7F else chr(0x2400 + code)
-    # C1 controls, lone surrogates and non-characters: not allowed in XML, or in UTF-8 at all
-    return f"U+{code:04X}" if unicodedata.category(character) in ("Cc", "Cs", "Cn", "Zl", "Zp") else character
+    shown = []
+    for code in map(ord, text):
+        if code < 0x20 or code == 0x7F:
+            shown.append("␡" if code == 0x7F else chr(0x2400 + code))
+        else:  # C1 controls, lone surrogates and non-characters are not allowed in XML, or in UTF-8 at all
+            forbidden = unicodedata.category(chr(code)) in ("Cc", "Cs", "Cn", "Zl", "Zp")
+            shown.append(f"U+{code:04X}" if forbidden else chr(code))
+    return "".join(shown)

@@ -252,10 +252,19 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
         pda = trim(without_epsilon(pda))
     except AutomatonError:
         return None
-    # a marker that pops the last symbol asks for depth, which no head shows
-    found = heads(pda)
-    if pda.acceptance == "output" or _needs_depth(pda):
+    if pda.acceptance == "output":
         return None
+    letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
+    if pda.acceptance != "final state":
+        # a word that is accepted because the marker pops the last symbol asks for depth, which no head shows
+        popping = {
+            key: step
+            for key, step in pda.transitions.items()
+            if key[1] == pda.end_marker and set(key[2]) != {pda.bottom} and not _pushes(step) and _is_final(pda, step)
+        }
+        ending = heads(replace(pda, transitions={**letters, **popping})).ending
+        if any(set(tops) == {pda.bottom} for _, tops in ending):
+            return None
     # heads at which the marker leads to acceptance without a pop that empties the stack
     empty = (pda.bottom,) * pda.n_stacks
     accepting = {
@@ -265,27 +274,12 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
         if pda.acceptance == "final state" or (tops == empty and not _pushes(step))
     }
     states = frozenset(state for state, _ in accepting)
-    undecided = any(head not in accepting for head in found.reading if head[0] in states)
+    undecided = any(head not in accepting for head in heads(pda).reading if head[0] in states)
     if pda.acceptance == "final state" and undecided:
         return None
     # states accept that the marker would have led to acceptance
-    letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
     acceptance: Acceptance = "final state" if pda.acceptance == "final state" else "both"
     return trim(replace(pda, transitions=letters, end_marker=None, accepting=states, acceptance=acceptance))
-
-
-def _needs_depth(pda: PushdownAutomaton) -> bool:
-    """Return whether some word is accepted because the marker pops the last symbol."""
-    if pda.acceptance == "final state":
-        return False
-    popping = {
-        key: step
-        for key, step in pda.transitions.items()
-        if key[1] == pda.end_marker and set(key[2]) != {pda.bottom} and not _pushes(step) and _is_final(pda, step)
-    }
-    letters = {key: step for key, step in pda.transitions.items() if key[1] != pda.end_marker}
-    ending = heads(replace(pda, transitions={**letters, **popping})).ending
-    return any(set(tops) == {pda.bottom} for _, tops in ending)
 
 
 def _pushes(step: Transition) -> bool:

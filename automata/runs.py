@@ -418,8 +418,7 @@ class AutomatonRun:
     @property
     def depths(self) -> np.ndarray:
         """Return the height of all stacks together, (N, T + 1), -1 where there is no state."""
-        found: np.ndarray = np.where(self.states < 0, -1, self.heights.sum(-1))
-        return found
+        return np.asarray(np.where(self.states < 0, -1, self.heights.sum(-1)))
 
 
 def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarray) -> AutomatonRun:

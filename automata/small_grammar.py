@@ -41,32 +41,30 @@ def small_grammar(grammar: Grammar) -> Grammar:
     >>> print(small_grammar(parse_grammar("T -> ( X T | ε\\nX -> ) | ( X X")))
     S -> ( S ) S | ε
     """
-    rules = _merged_nonterminals(_numbered_rules(grammar))
-    if (number := sum(map(len, rules.values()))) > _MOST_ALTERNATIVES:
-        most = f"expected {_MOST_ALTERNATIVES:,} at most"
-        raise StacklensError(f"the grammar has {number:,} alternatives, too many to be read; {most}")
-    begun = islice(_without_common_ends(rules, grammar.alphabet), _MOST_ROUNDS)
-    return _with_plain_names(min(map(_shortest_found, begun), key=_grammar_size), grammar.alphabet)
-
-
-def _shortest_found(rules: _Rules) -> _Rules:
-    best, work = _tidied(rules), 0
-    others = _other_rules(best)
-    while work < _MOST_WORK and (other := next(others, None)) is not None:
-        work += _grammar_size(other)
-        if _grammar_size(other := _tidied(other)) < _grammar_size(best):
-            best, others = other, _other_rules(other)
-    return best
-
-
-def _numbered_rules(grammar: Grammar) -> _Rules:
     numbers = {grammar.start: _START}
     for left, _ in grammar.rules:
         numbers.setdefault(left, len(numbers))
     rules: _Rules = {number: [] for number in numbers.values()}
     for left, right in grammar.rules:
         rules[numbers[left]].append(tuple(part if isinstance(part, str) else numbers[part] for part in right))
-    return rules
+    rules = _merged_nonterminals(rules)
+    if (number := sum(map(len, rules.values()))) > _MOST_ALTERNATIVES:
+        most = f"expected {_MOST_ALTERNATIVES:,} at most"
+        raise StacklensError(f"the grammar has {number:,} alternatives, too many to be read; {most}")
+    # the shortest that a search finds, begun anew each time that a common end was taken out
+    limit, found = 4 * _grammar_size(rules) + 1_000, list[_Rules]()
+    taken: _Rules | None = rules
+    while taken is not None and _grammar_size(taken) <= limit and len(found) < _MOST_ROUNDS:
+        rules = _merged_nonterminals(_inlined(taken))
+        best, work = _tidied(rules), 0
+        others = _other_rules(best)
+        while work < _MOST_WORK and (other := next(others, None)) is not None:
+            work += _grammar_size(other)
+            if _grammar_size(other := _tidied(other)) < _grammar_size(best):
+                best, others = other, _other_rules(other)
+        found.append(best)
+        taken = next((new for symbol in grammar.alphabet if (new := _without_end(rules, symbol)) is not None), None)
+    return _with_plain_names(min(found, key=_grammar_size), grammar.alphabet)
 
 
 def _grammar_size(rules: _Rules) -> int:
@@ -91,18 +89,14 @@ def _tidied(rules: _Rules) -> _Rules:
                     else:
                         sides[side] = None
             found[left] = list(sides)
-        rules = _inlined(_merged_nonterminals(_reached_rules(found)))
+        # those that the start leads to
+        reached, unseen = {_START: None}, [_START]
+        while unseen:
+            new = {part: None for side in found[unseen.pop()] for part in side if isinstance(part, int)}
+            unseen += [part for part in new if part not in reached]
+            reached |= new
+        rules = _inlined(_merged_nonterminals({left: found[left] for left in reached}))
     return rules
-
-
-def _reached_rules(rules: _Rules) -> _Rules:
-    reached = {_START: None}
-    unseen = [_START]
-    while unseen:
-        new = {part: None for side in rules[unseen.pop()] for part in side if isinstance(part, int)}
-        unseen += [part for part in new if part not in reached]
-        reached |= new
-    return {left: rules[left] for left in reached}
 
 
 def _merged_nonterminals(rules: _Rules) -> _Rules:
@@ -164,14 +158,6 @@ def _is_better_inside(rules: _Rules, left: int, uses: int) -> bool:
 def _put(side: _Side, left: int, alternatives: Iterable[_Side]) -> Iterator[_Side]:
     for choice in product(*(alternatives if part == left else ((part,),) for part in side)):
         yield tuple(part for piece in choice for part in piece)
-
-
-def _without_common_ends(rules: _Rules, alphabet: Iterable[Symbol]) -> Iterator[_Rules]:
-    limit = 4 * _grammar_size(rules) + 1_000
-    taken: _Rules | None = rules
-    while taken is not None and _grammar_size(taken) <= limit:
-        yield (rules := _merged_nonterminals(_inlined(taken)))
-        taken = next((new for symbol in alphabet if (new := _without_end(rules, symbol)) is not None), None)
 
 
 def _without_end(rules: _Rules, last: _Part) -> _Rules | None:

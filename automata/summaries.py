@@ -167,13 +167,29 @@ class ShortestRuns(Generic[C, S, E]):
     def __init__(self, search: _Search[C, S, E], complete: bool) -> None:
         # whether everything was looked at; otherwise events may be missing, and words not be the shortest
         self.complete = complete
-        self._done, self._names = search.done, search.names
-        self._frames, self._callers = _frame_lengths(search)
+        self._done = search.done
+        calls: dict[int, list[tuple[int, int, _Item, Symbol | None]]] = defaultdict(list)
+        for called, callers in search.callers.items():
+            for item, symbol in callers:
+                calls[item[0]].append((called, search.done[item][0] + (symbol is not None), item, symbol))
+        # the shortest word to the beginning of each frame, and the call that ends it: by Dijkstra over frames, where a
+        # call costs what its caller took to come to it
+        frames: dict[int, int] = {}
+        self._callers: dict[int, tuple[_Item, Symbol | None] | None] = {}
+        heap: list[tuple[int, int, int, tuple[_Item, Symbol | None] | None]] = [(0, 0, search.start, None)]
+        pushed = 0
+        while heap:
+            length, _, frame, call = heappop(heap)
+            if frame not in frames:
+                frames[frame], self._callers[frame] = length, call
+                for called, more, item, symbol in calls[frame]:
+                    pushed += 1
+                    heappush(heap, (length + more, pushed, called, (item, symbol)))
         self._events: dict[E, tuple[int, _Item, Symbol | None]] = {}
         # the word of an event: to the beginning of its frame, on to its head, and what is read there
         for item, (length, _) in self._done.items():
             for symbol, event in search.heads[item[1]].events if item[1] >= 0 else ():
-                total = self._frames[item[0]] + length + (symbol is not None)
+                total = frames[item[0]] + length + (symbol is not None)
                 if event not in self._events or total < self._events[event][0]:
                     self._events[event] = total, item, symbol
         # every event that can happen, with the length of the shortest word on which it does
@@ -198,27 +214,6 @@ class ShortestRuns(Generic[C, S, E]):
                 yield part
             elif part is not None and (origin := self._done[part][1]) is not None:
                 left += origin
-
-
-def _frame_lengths(search: _Search[C, S, E]) -> tuple[dict[int, int], dict[int, tuple[_Item, Symbol | None] | None]]:
-    """Return the length of the shortest word to the beginning of each frame, and the call that ends it."""
-    calls: dict[int, list[tuple[int, int, _Item, Symbol | None]]] = defaultdict(list)
-    for called, callers in search.callers.items():
-        for item, symbol in callers:
-            calls[item[0]].append((called, search.done[item][0] + (symbol is not None), item, symbol))
-    # Dijkstra over frames: a call costs what its caller took to come to it
-    lengths: dict[int, int] = {}
-    via: dict[int, tuple[_Item, Symbol | None] | None] = {}
-    heap: list[tuple[int, int, int, tuple[_Item, Symbol | None] | None]] = [(0, 0, search.start, None)]
-    pushed = 0
-    while heap:
-        length, _, frame, call = heappop(heap)
-        if frame not in lengths:
-            lengths[frame], via[frame] = length, call
-            for called, more, item, symbol in calls[frame]:
-                pushed += 1
-                heappush(heap, (length + more, pushed, called, (item, symbol)))
-    return lengths, via
 
 
 def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> ShortestRuns[C, S, E]:
@@ -321,10 +316,12 @@ def _exact_heads(moves: _HeadMoves, start: _Node) -> Iterable[_Node]:
 
     def returns_after(states: int, top: Symbol) -> int:
         if (states, top) not in after:
-            found = 0
-            for state in _bits(states):
+            found, left = 0, states
+            while left:
+                state = (left & -left).bit_length() - 1  # the lowest
                 find((state, top))
                 found |= returns[state, top]
+                left ^= 1 << state
             after[states, top] = found
         return after[states, top]
 
@@ -345,13 +342,6 @@ def _exact_heads(moves: _HeadMoves, start: _Node) -> Iterable[_Node]:
             returns[head] = found
         changed |= len(returns) > number
     return returns
-
-
-def _bits(mask: int) -> Iterator[int]:
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 def approximate_heads(
@@ -384,14 +374,12 @@ def approximate_heads(
     return found
 
 
-def trim(pda: PushdownAutomaton) -> PushdownAutomaton:
+def trim(pda: PushdownAutomaton, found: ReachableHeads | None = None) -> PushdownAutomaton:
     """Return the automaton without what no run uses; the language, and every run, stays the same. Kept are the
-    transitions on reachable heads, the reachable states, and the stack symbols that are pushed.
+    transitions on reachable heads, the reachable states, and the stack symbols that are pushed. ``found`` are its
+    `heads`, where they are known.
     """
-    return _trim(pda, heads(pda))
-
-
-def _trim(pda: PushdownAutomaton, found: ReachableHeads) -> PushdownAutomaton:
+    found = found or heads(pda)
     shown = found.reading | found.ending  # ε-steps may follow the end marker
     kept = {
         key: step
@@ -420,28 +408,27 @@ def drop_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
     """
     while True:
         found = heads(pda)
-        trimmed = _trim(pda, found)
-        useful = _useful(trimmed, found) if pda.real_time else dict(trimmed.transitions)
-        if len(useful) == len(trimmed.transitions):
-            return trimmed
-        pda = replace(trimmed, transitions=useful)  # fewer heads are reachable now, so look again
-
-
-def _useful(pda: PushdownAutomaton, found: ReachableHeads) -> dict[Key, Transition]:
-    """Return the transitions with which an accepted run can end or go on."""
-    into: dict[State, list[State]] = defaultdict(list)
-    for (state, symbol, _), step in pda.transitions.items():
-        if symbol != pda.end_marker:
-            into[step.target].append(state)
-    last = {key for key, step in pda.transitions.items() if _can_end(pda, found, key, step)}
-    unseen = list({state for state, _, _ in last})
-    live = set(unseen)
-    while unseen:
-        new = set(into[unseen.pop()]) - live
-        live |= new
-        unseen += new
-    goes_on = {key for key, step in pda.transitions.items() if key[1] != pda.end_marker and step.target in live}
-    return {key: step for key, step in pda.transitions.items() if key in last or key in goes_on}
+        pda = trim(pda, found)
+        if not pda.real_time:
+            return pda
+        # the states from which an accepted run can end, and those that lead to them
+        into: dict[State, list[State]] = defaultdict(list)
+        for (state, symbol, _), step in pda.transitions.items():
+            if symbol != pda.end_marker:
+                into[step.target].append(state)
+        last = {key for key, step in pda.transitions.items() if _can_end(pda, found, key, step)}
+        unseen = list({state for state, _, _ in last})
+        live = set(unseen)
+        while unseen:
+            new = set(into[unseen.pop()]) - live
+            live |= new
+            unseen += new
+        # the transitions with which such a run can end or go on
+        goes_on = {key for key, step in pda.transitions.items() if key[1] != pda.end_marker and step.target in live}
+        useful = {key: step for key, step in pda.transitions.items() if key in last or key in goes_on}
+        if len(useful) == len(pda.transitions):
+            return pda
+        pda = replace(pda, transitions=useful)  # fewer heads are reachable now, so look again
 
 
 def _can_end(pda: PushdownAutomaton, found: ReachableHeads, key: Key, step: Transition) -> bool:

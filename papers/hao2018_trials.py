@@ -144,9 +144,17 @@ class _Trials(SideBySide):
     ) -> None:
         self.model, self.shape, self.task, self.seeds = model, config, task, tuple(seeds)
         self.settings, self.device, self.n_nets = settings, device, len(self.seeds)
-        singles = [
-            _with_authors_weights(build_model(model, config, seed=seed), seed).state_dict() for seed in self.seeds
-        ]
+        # as the authors' program begins: networks with a stack do so by themselves, others get weights that are normal
+        # with deviation 1 / sqrt(rows), and biases of 0 too
+        singles = []
+        for seed in self.seeds:
+            single, generator = build_model(model, config, seed=seed), torch.Generator().manual_seed(seed)
+            for value in single.parameters() if single.n_stacks == 0 else ():
+                if value.ndim == 2:
+                    value.data.normal_(0, len(value) ** -0.5, generator=generator)
+                else:
+                    value.data.zero_()
+            singles.append(single.state_dict())
         nets = build_model(model, config, nets=len(self.seeds))
         nets.load_state_dict({name: torch.stack([single[name] for single in singles]) for name in singles[0]})
         self.net = nets.to(device)
@@ -211,18 +219,6 @@ class _Trials(SideBySide):
             raise StacklensError(f"{self.task.name} has no null symbol to pad words with; leave `padded` out")
         number = None if null is None else self.task.alphabet.index(null)
         return _Words.of(examples, number, None if padded is None else times * padded, self.device)
-
-
-@torch.no_grad()
-def _with_authors_weights(net: StackModel[Any], seed: int) -> StackModel[Any]:
-    """Return a network as the authors' program begins with it. Networks with a stack begin so by themselves; others get
-    weights that are normal with deviation 1 / sqrt(rows) and biases of 0 too.
-    """
-    if net.n_stacks == 0:
-        generator = torch.Generator().manual_seed(seed)
-        for value in net.parameters():
-            value.normal_(0, len(value) ** -0.5, generator=generator) if value.ndim == 2 else value.zero_()
-    return net
 
 
 def _distributions(net: StackModel[Any], symbols: Tensor) -> Tensor:

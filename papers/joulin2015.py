@@ -9,11 +9,11 @@ docs/addition.py draws figure 3. Table 4 needs a text of the user's; docs/papers
 
 from collections.abc import Iterable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import StacklensError
-from .grid import Grid, GridRow, Outcome, RunSettings
+from .grid import Grid, GridRow, Outcome
 from .results import declared
 
 _DECLARED = declared("joulin2015")
@@ -38,21 +38,17 @@ def _joulin_grid(name: str, rows: Iterable[GridRow], scores: Iterable[str], **mo
     return Grid(name, _DECLARED["paper"], own["title"], tuple(rows), tuple(scores), **notes, **more)
 
 
-def _table2_row(name: str, pattern: str) -> GridRow:
-    column = list(PAPER_PATTERNS).index(pattern)
-    lines = ([*key.split(" | "), figures] for key, figures in _DECLARED["joulin2015-table2"]["reported"].items())
-    reported = {f"{score} chosen": figures[column] for line, score, figures in lines if line == name}
-    model = PAPER_MODELS.get(name, "stack-rnn")
-    cells = {"network": name, "pattern": PAPER_PATTERNS[pattern]}
-    train, stacks = partial(_train_by, "train_streams", model, pattern, name == FEW), model not in _WITHOUT_MEMORY
-    return GridRow(f"{name}, {pattern}", cells, train, reported, _DECLARED["source"], stacks=stacks)
-
-
 def table2() -> Grid:
     """Return table 2, with a line of ours for networks with few stacks."""
-    rows = (_table2_row(name, pattern) for name in (*PAPER_MODELS, FEW) for pattern in PAPER_PATTERNS)
-    statistics = ("chosen", "chosen unrounded", "median", "max")
     names = {"test": "", "test rounded": "+ rounding"}
+    rows, lines = [], _DECLARED["joulin2015-table2"]["reported"]
+    for name, (column, (pattern, shown)) in product((*PAPER_MODELS, FEW), enumerate(PAPER_PATTERNS.items())):
+        figures = {score: lines[line] for score in names if (line := f"{name} | {score}") in lines}
+        reported = {f"{score} chosen": of_patterns[column] for score, of_patterns in figures.items()}
+        model, cells = PAPER_MODELS.get(name, "stack-rnn"), {"network": name, "pattern": shown}
+        train, stacks = partial(_train_by, "train_streams", model, pattern, name == FEW), model not in _WITHOUT_MEMORY
+        rows.append(GridRow(f"{name}, {pattern}", cells, train, reported, _DECLARED["source"], stacks=stacks))
+    statistics = ("chosen", "chosen unrounded", "median", "max")
     return _joulin_grid("joulin2015-table2", rows, names, statistics=statistics, across="pattern", score_names=names)
 
 
@@ -66,17 +62,11 @@ def figure2() -> Grid:
     return _joulin_grid("joulin2015-fig2", rows, scores, statistics=("chosen",), across="network")
 
 
-def _train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
-    if not files:
-        raise StacklensError(_DECLARED["joulin2015-table4"]["needed"])
-    return _train_by("train_words", model, shape, files, settings)
-
-
 def table4(*files: Path) -> Grid:
     """Return table 4 for a text in one file, which is split, or in three; without any it can be shown, not trained."""
     rows, parts = [], ("validation perplexity", "test perplexity")
     for name, own in _DECLARED["joulin2015-table4"]["networks"].items():
-        train = partial(_train_words, own["model"], own["shape"], files)
+        train = partial(_train_by, "train_words", own["model"], own["shape"], files)
         reported = {f"{part} min": figure for part, figure in zip(parts, own["reported"], strict=True) if figure}
         # nothing is extracted from a language model
         rows.append(GridRow(name, {"network": name}, train, reported, "section 5.2 and table 4", stacks=False))

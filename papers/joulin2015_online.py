@@ -137,7 +137,12 @@ class SymbolScan:
 
     def read(self, symbol: int, rounded: bool = False) -> None:
         """Take a step; with ``rounded`` shares, of which the largest counts as 1, nothing should be learned."""
-        depth, now = self.shape.depth, self._next_slot()
+        self._now += 1
+        if self._now == len(self._symbols):  # the last ones move to the front
+            self._now = self.shape.steps
+            for kept in (self._symbols, *vars(self._all).values()):
+                kept[: self._now] = kept[-self._now :]
+        depth, now = self.shape.depth, self._now
         step, (column, after) = self._steps[now], self._columns
         self._symbols[now] = symbol
         step.seen.reshape(-1, depth)[...] = column[1 : 1 + depth].T
@@ -237,20 +242,20 @@ class SymbolScan:
         size = (self.shape.operations, count, column.shape[1])
         return as_strided(column, size, (stride * column.strides[0], *column.strides))
 
-    def _next_slot(self) -> int:
-        self._now += 1
-        if self._now == len(self._symbols):
-            self._now = self.shape.steps
-            for kept in (self._symbols, *vars(self._all).values()):
-                kept[: self._now] = kept[-self._now :]
-        return self._now
-
     def _gradients(self, error: Array, first: int) -> tuple[Array, Array, Array]:
         """Return the gradients of heads, inputs and memory's weights, (N, ...), from ``error`` (N, 1, H) of the last h,
         back to ``first``.
         """
         now = self._now
-        self._push_anew(first, now)
+        # the steps before the last have pushed what they would push by the weights of the moment
+        value = self.heads.reshape(self.nets, self.n_stacks, -1, self.size)[:, :, -1]
+        hidden = self._all.hidden[first:now].swapaxes(0, 1)
+        sums = np.matmul(hidden, np.ascontiguousarray(value).swapaxes(1, 2)).swapaxes(0, 1)
+        pushed = logistic(sums, np.empty(sums.shape, sums.dtype)).reshape(now - first, self.nets * self.n_stacks)
+        self._all.kept[first:now, 0] = pushed
+        slopes = self._all.push_slopes[first:now]
+        np.multiply(pushed, 1 - pushed, out=slopes)
+        slopes *= self._all.shares[first:now, 0]
         self._back(error, first)
         if self._clips(error, first):
             self._back(error, first, clips=True)
@@ -262,17 +267,6 @@ class SymbolScan:
         begun = int(now + 1 - first == self.shape.steps)
         seen = self._all.seen[first + begun : now + 1].swapaxes(0, 1)
         return of_heads, of_inputs, np.matmul(errors[begun:].transpose(1, 2, 0), seen)
-
-    def _push_anew(self, first: int, now: int) -> None:
-        """Let the steps ``first`` to ``now`` - 1 have pushed what they would push by the weights of the moment."""
-        value = self.heads.reshape(self.nets, self.n_stacks, -1, self.size)[:, :, -1]
-        hidden = self._all.hidden[first:now].swapaxes(0, 1)
-        sums = np.matmul(hidden, np.ascontiguousarray(value).swapaxes(1, 2)).swapaxes(0, 1)
-        pushed = logistic(sums, np.empty(sums.shape, sums.dtype)).reshape(now - first, self.nets * self.n_stacks)
-        self._all.kept[first:now, 0] = pushed
-        slopes = self._all.push_slopes[first:now]
-        np.multiply(pushed, 1 - pushed, out=slopes)
-        slopes *= self._all.shares[first:now, 0]
 
     def _back(self, error: Array, first: int, clips: bool = False) -> None:
         """Let the ``error`` of the last step go back to step ``first``; clip whatever the program does, if asked."""
@@ -515,8 +509,22 @@ class OnlineTraining(SideBySide):
     @torch.no_grad()
     def check(self) -> None:
         recipe, active = self.recipe, self.active
+        # how surprising fresh pieces are to the networks that still move, in nats a symbol
+        rng = np.random.default_rng((_VALIDATION_SEED, self.epochs_done))
+        reading = reading_of(
+            self.task, "".join(self._pieces(recipe.checked, recipe.validation, rng)), recipe.known_only
+        )
         entropies = np.full(self.n_nets, math.inf)
-        entropies[active] = self._entropies()
+        if _by_hand(self.net):
+            scan, lost = self._scan(), np.zeros(int(active.sum()))
+            for symbol, following, counts in reading.steps():
+                scan.read(symbol, rounded=recipe.rounded)
+                if counts:
+                    lost -= np.log(np.maximum(scan.probabilities()[:, following], np.finfo(lost.dtype).tiny))
+            entropies[active] = lost / max(1, int(reading.counts.sum()))
+        else:
+            net = Rounded(self.net) if recipe.rounded and self.net.n_stacks else self.net
+            entropies[active] = stream_entropy(net, reading, self.device)[active]
         # kept where better; slower where not, once the curriculum has got somewhere; taken back where slower or good
         better = entropies < self.best
         slower = ~better & active & (self.epochs_done - 1 > recipe.n_max // 2)
@@ -525,22 +533,6 @@ class OnlineTraining(SideBySide):
         self.rates = np.where(slower, self.rates / 2, self.rates)
         self.keep(better)
         self.bring_back(slower | good)
-
-    def _entropies(self) -> npt.NDArray[np.float64]:
-        """Return how surprising fresh pieces are to the networks that still move, in nats a symbol."""
-        recipe, rng = self.recipe, np.random.default_rng((_VALIDATION_SEED, self.epochs_done))
-        pieces = self._pieces(recipe.checked, recipe.validation, rng)
-        reading = reading_of(self.task, "".join(pieces), recipe.known_only)
-        if not _by_hand(self.net):
-            net = Rounded(self.net) if recipe.rounded and self.net.n_stacks else self.net
-            return stream_entropy(net, reading, self.device)[self.active]
-        scan = self._scan()
-        lost = np.zeros(int(self.active.sum()))
-        for symbol, following, counts in reading.steps():
-            scan.read(symbol, rounded=recipe.rounded)
-            if counts:
-                lost -= np.log(np.maximum(scan.probabilities()[:, following], np.finfo(lost.dtype).tiny))
-        return lost / max(1, int(reading.counts.sum()))
 
     def _scan(self) -> SymbolScan:
         """Return the networks that still move, as they are now."""

@@ -22,7 +22,6 @@ from .grid import VALIDATION, Outcome, Protocol, RunSettings
 from .joulin2015_online import OnlineRecipe, OnlineTraining
 from .joulin2015_words import (
     NgramModel,
-    Texts,
     WordRecipe,
     WordTraining,
     best_cache,
@@ -223,18 +222,6 @@ def paper_recipe(model: str, name: str, settings: RunSettings, tried: Tried | No
     )
 
 
-def ngram_scores(texts: Texts, order: int, cache: bool = False) -> dict[str, float]:
-    """Return the perplexities of n-grams, with a cache that is best on the validation part, or without one."""
-    model = NgramModel(texts.train, len(texts.vocabulary), order)
-    valid, test = model.probabilities(texts.valid), model.probabilities(texts.test)
-    settings = {}
-    if cache:
-        chosen = best_cache(valid, texts.valid)
-        valid, test = chosen.mixed(valid, texts.valid), chosen.mixed(test, texts.test)
-        settings = {"cache words": float(chosen.window), "cache weight": chosen.weight}
-    return {"validation perplexity": perplexity(valid), "test perplexity": perplexity(test), **settings}
-
-
 def train_streams(model: str, name: str, few: bool, settings: RunSettings) -> list[Outcome]:
     """Return networks of ``model`` trained on a pattern, with the scores of table 2, or on memorisation or binary
     addition, with what figure 2 shows; ``few`` for the zoo's number of stacks.
@@ -313,8 +300,11 @@ def _stream_scores(
     net: StackModel[Any], task: StreamTask, settings: RunSettings, beyond: bool
 ) -> dict[str, np.ndarray]:
     """Return the scores of all networks, (nets,) each."""
-    tested, (strings, streams) = (_TESTED[0], settings.scaled(_TESTED[1], least=4)), _tested_strings(settings)
-    paper = settings.protocol == "paper"
+    tested, paper = (_TESTED[0], settings.scaled(_TESTED[1], least=4)), settings.protocol == "paper"
+    # strings of each size, and in how many streams: 200 in one, as in the paper, or 40
+    strings, streams = (200, 1) if paper else (40, 20)
+    if settings.scale < 1:
+        strings, streams = 2, 2
     checked = _BEYOND if beyond else _CHECKED.get(task.name, _TRAINED) if paper else _TRAINED
     if paper and task.name == "addition":
         test: EmptiedTest | PieceTest = EmptiedTest(task, tested, strings, 10 if settings.scale == 1 else 2)
@@ -335,22 +325,24 @@ def _scaled_sizes(sizes: tuple[int, int], settings: RunSettings) -> tuple[int, i
     return settings.scaled(sizes[0], least=2), settings.scaled(sizes[1], least=3)
 
 
-def _tested_strings(settings: RunSettings) -> tuple[int, int]:
-    """Return how many strings of each size are tested, and in how many streams: 200 in one, as in the paper, or 40."""
-    if settings.scale < 1:
-        return 2, 2
-    return (200, 1) if settings.protocol == "paper" else (40, 20)
-
-
 def train_words(model: str, shape: dict[str, Any], files: tuple[Path, ...], settings: RunSettings) -> list[Outcome]:
     """Return a network from each seed, with its perplexities; nothing is extracted from these. Raises FileFormatError:
-    a file is no text; StacklensError: the paper's protocol, an update after every word, is asked for.
+    a file is no text; StacklensError: there is none, or the paper's protocol, an update after every word, is asked for.
     """
+    if not files:
+        raise StacklensError(declared("joulin2015")["joulin2015-table4"]["needed"])
     if settings.protocol == "paper":
         raise StacklensError("joulin2015-table4 has no paper protocol, which would take weeks; choose --protocol fast")
     texts = split_text(files[0]) if len(files) == 1 else read_texts(*files)
     if model == "ngram":
-        return [Outcome(seed, ngram_scores(texts, **shape)) for seed in settings.seeds]
+        ngrams = NgramModel(texts.train, len(texts.vocabulary), shape["order"])
+        valid, test, chosen = ngrams.probabilities(texts.valid), ngrams.probabilities(texts.test), {}
+        if shape.get("cache"):  # the one that is best on the validation part
+            cache = best_cache(valid, texts.valid)
+            valid, test = cache.mixed(valid, texts.valid), cache.mixed(test, texts.test)
+            chosen = {"cache words": float(cache.window), "cache weight": cache.weight}
+        scores = {"validation perplexity": perplexity(valid), "test perplexity": perplexity(test), **chosen}
+        return [Outcome(seed, scores) for seed in settings.seeds]
     recipe = WordRecipe(shape, epochs=settings.scaled(_EPOCHS_OF_WORDS))
     outcomes = []
     for seed in settings.seeds:

@@ -61,12 +61,21 @@ class NgramModel:
             raise StacklensError(f"order is {order}; expected 1 or more")
         if not len(stream) or stream.min() < 0 or stream.max() >= n_words:
             raise StacklensError(f"expected a stream of words that are numbers from 0 to {n_words - 1}")
-        counted = _sequences(stream, n_words, order)
-        self.n_words, self.order = n_words, len(counted)
-        self._orders = [
-            _discounted(keys, counts, n_words, len(counted[k - 1][0]) if k else 1)
-            for k, (keys, counts) in enumerate(counted)
-        ]
+        self.n_words, self.order = n_words, min(order, len(stream))
+        # the keys of all sequences of 1 to `order` words, and how often each counts: the longest as often as they come,
+        # all others once for every word that stands before them
+        counted: list[tuple[Numbers, Shares]] = []
+        place = np.zeros(len(stream) + 1, np.int64)  # of the sequence of k - 1 words that begins at each place
+        for k in range(1, self.order + 1):
+            every = place[: len(stream) - k + 1] * n_words + stream[k - 1 :]
+            keys, first, numbers, counts = np.unique(every, return_index=True, return_inverse=True, return_counts=True)
+            if counted:  # of every sequence of k words the place of its last k - 1
+                before = np.bincount(place[first + 1], minlength=len(counted[-1][0]))
+                counted[-1] = counted[-1][0], before.astype(np.float64)
+            counted.append((keys, counts.astype(np.float64)))
+            place = numbers
+        contexts = [1, *(len(keys) for keys, _ in counted[:-1])]
+        self._orders = [_discounted(*one, n_words, several) for one, several in zip(counted, contexts, strict=True)]
 
     def probabilities(self, stream: Numbers) -> Shares:
         """Return how likely each word of ``stream`` (T,) is after those before it, (T,)."""
@@ -95,24 +104,6 @@ class NgramModel:
             keys = np.where(known, found[length:], 0) * self.n_words + words
             found[length:] = np.where(known, _find(self._orders[k].keys, keys), -1)
         return found
-
-
-def _sequences(stream: Numbers, n_words: int, order: int) -> list[tuple[Numbers, Shares]]:
-    """Return the keys of all sequences of 1 to ``order`` words, and how often each counts. The longest count as often
-    as they come, all others once for every word that stands before them.
-    """
-    found: list[tuple[Numbers, Shares]] = []
-    place = np.zeros(len(stream) + 1, np.int64)  # of the sequence of k - 1 words that begins at each place
-    suffixes: list[Numbers] = []  # of every sequence of k words the place of its last k - 1
-    for k in range(1, min(order, len(stream)) + 1):
-        all_keys = place[: len(stream) - k + 1] * n_words + stream[k - 1 :]
-        keys, first, numbers, counts = np.unique(all_keys, return_index=True, return_inverse=True, return_counts=True)
-        suffixes.append(place[first + 1])
-        found.append((keys, counts.astype(np.float64)))
-        place = numbers
-    for k in range(len(found) - 1):
-        found[k] = (found[k][0], np.bincount(suffixes[k + 1], minlength=len(found[k][0])).astype(np.float64))
-    return found
 
 
 def _discounted(keys: Numbers, counts: Shares, n_words: int, contexts: int) -> _Order:

@@ -1,4 +1,4 @@
-"""What any paper's experiments measure with: errors against a language, on all words, on drawn ones.
+"""What is measured of one network of a grid besides its scores: long words, and predictors of what comes of it.
 
 Everything heavy is imported where it is needed: a list of experiments must not wait for torch.
 """
@@ -6,106 +6,25 @@ Everything heavy is imported where it is needed: a list of experiments must not 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..automata.coverage import Pump, pumps
-from ..automata.enumeration import accepts_all, count_all, word_at
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.coverage import pumps
+from ..automata.pda import Word
 from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError, UnknownNameError
 from ..languages.catalogue import get_task
 from ..languages.classic import Dyck
-from ..languages.language import Language
 from ..languages.next_sets import BoundedDyck
 from ..languages.task import Task
-from ..languages.words import format_word, make_word
+from ..languages.words import make_word
 
 if TYPE_CHECKING:
     from ..models.base import ActionKind, StackModel
-    from ..models.training.recognition import Training
     from ..probe.trace import Trace
-
-
-SHOWN = 3  # words shown in a table
-BEYOND = 2  # so much longer are the words that no epoch is chosen by
-
-
-def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> tuple[int, list[Word]]:
-    """Return how many words there are up to ``max_length``, and those that ``net`` gets wrong."""
-    from ..models.inference import verdicts_on_all
-
-    wrong: list[Word] = []
-    for length, verdicts in enumerate(verdicts_on_all(net, max_length)):
-        different = np.flatnonzero(verdicts != members_of_length(language, net.alphabet, length)).tolist()
-        wrong += [make_word(word_at(i, length, net.alphabet), net.alphabet) for i in different]
-    return count_all(len(net.alphabet), max_length), wrong
-
-
-def automaton_errors_on_all(pda: PushdownAutomaton, language: Language, max_length: int) -> int:
-    """Return how many of all words up to ``max_length`` ``pda`` gets wrong."""
-    answers = enumerate(accepts_all(pda, max_length))
-    return sum(int((accepted != members_of_length(language, pda.input_alphabet, n)).sum()) for n, accepted in answers)
-
-
-def members_of_length(language: Language, alphabet: tuple[str, ...], length: int) -> np.ndarray:
-    """Return which words of ``length`` are members, from the language's definition, (k**n,) bool, in order."""
-    digit = {symbol: number for number, symbol in enumerate(alphabet)}
-    members = np.zeros(len(alphabet) ** length, dtype=bool)
-    for word in language.words_of_length(length):
-        members[reduce(lambda number, symbol: number * len(alphabet) + digit[symbol], word, 0)] = True
-    return members
-
-
-def mixed_words(language: Language, n: int, lengths: tuple[int, int], seed: int = 0) -> list[Word]:
-    """Return ``n`` words: a quarter members, a quarter near-misses, the rest uniformly random."""
-    members, near_misses = (language.sample(n // 4, lengths, positive, seed) for positive in (True, False))
-    return [*members, *near_misses, *language.sample(n - 2 * (n // 4), lengths, None, seed)]
-
-
-def errors(net: StackModel[Any], language: Language, words: Sequence[Word]) -> list[Word]:
-    """Return which of ``words`` ``net`` gets wrong."""
-    from ..models.inference import verdicts_on
-
-    verdicts = verdicts_on(net, words).tolist()
-    return [word for word, verdict in zip(words, verdicts, strict=True) if verdict != (word in language)]
-
-
-def first_words(words: list[Word]) -> list[str]:
-    """Return the first few of ``words`` as text."""
-    return [format_word(word) for word in words[:SHOWN]]
-
-
-def exact_networks(training: Training, further: int = BEYOND) -> dict[str, int]:
-    """Return how many networks are right on all words that they were chosen by, and on those up to ``further`` longer.
-    Both are of networks as they are ("analog_exact", "analog_exact_beyond") and of rounded ones. The epoch at which a
-    network was kept is that of the fewest errors on the shorter words, so that only longer ones tell what it learned.
-    """
-    from ..models.inference import verdicts_on_all
-    from ..models.rounding import Rounded
-
-    language, seen = training.language, training.recipe.check_length
-    longer = range(seen + 1, seen + 1 + further)
-    members = {length: members_of_length(language, language.alphabet, length) for length in longer}
-
-    def is_right(net: StackModel[Any]) -> bool:
-        verdicts = verdicts_on_all(net, seen + further)
-        return all(bool((verdicts[length] == members[length]).all()) for length in longer)
-
-    networks = [training.network(number) for number in range(training.n_nets)]
-    return {
-        "analog_exact": sum(score.analog_errors == 0 for score in training.best),
-        "rounded_exact": sum(score.rounded_errors == 0 for score in training.best),
-        "analog_exact_beyond": sum(map(is_right, networks)),
-        "rounded_exact_beyond": sum(is_right(Rounded(net)) for net in networks),
-    }
-
-
-# ---- What is measured of one network of a grid besides its scores: long words, and predictors of what comes of it.
 
 
 def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
@@ -180,7 +99,14 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
     chosen = chosen[:: -(-len(chosen) // _MOST)] if chosen else []
     found: list[tuple[int, Word, Word]] = []
     for place, length in enumerate(LENGTHS):
-        for word in _longest_pumped(task, chosen, length, cells):
+        # the longest word of each family that is no longer, none twice
+        words: dict[Word, None] = {}
+        for family in chosen:
+            rounds = (length - len(family.word(0))) // (len(family.cycle) + len(family.back))
+            deepest = family.height + max(0, rounds - 1) * family.climb
+            if rounds > 2 and (cells is None or deepest <= cells - _ROOM):
+                words[make_word(family.word(rounds), task.alphabet)] = None
+        for word in words:
             control = _control_word(task, word, bool(flat), len(found))
             if control is not None:
                 found.append((place, word, control))
@@ -194,18 +120,6 @@ def draw_long_words(task: Task, cells: int | None = None) -> LongWords | None:
         sizes = [len(word) for word in pumped]
         drawn = tuple(language.sample(1, (n, n), seed=seed)[0] for seed, n in enumerate(sizes, start=_SEED))
     return LongWords(lengths, tuple(map(kept.index, groups)), tuple(pumped), tuple(control), drawn)
-
-
-def _longest_pumped(task: Task, families: list[Pump], length: int, cells: int | None) -> list[Word]:
-    """Return the longest word of each family that is no longer than ``length``, none twice."""
-    words: dict[Word, None] = {}
-    for family in families:
-        one = len(family.cycle) + len(family.back)
-        rounds = (length - len(family.word(0))) // one
-        depth = family.height + max(0, rounds - 1) * family.climb
-        if rounds > 2 and (cells is None or depth <= cells - _ROOM):
-            words[make_word(family.word(rounds), task.alphabet)] = None
-    return list(words)
 
 
 def _control_word(task: Task, pumped: Word, flat: bool, number: int) -> Word | None:
@@ -251,8 +165,7 @@ def first_wrong(model: StackModel[Any], task: Task, words: tuple[Word, ...]) -> 
     wrong = outputs_on(model, words) != asked.answers(model, words)
     scored = asked.scored(words)
     wrong = wrong if scored is None else wrong & scored
-    steps: np.ndarray = np.where(wrong.any(1), wrong.argmax(1) + 1, 0)
-    return steps
+    return np.asarray(np.where(wrong.any(1), wrong.argmax(1) + 1, 0))
 
 
 def accuracy_by_length(model: StackModel[Any], task: Task, words: LongWords) -> dict[str, dict[str, Any]]:
@@ -336,11 +249,9 @@ def action_entropy(kind: ActionKind, actions: np.ndarray) -> np.ndarray:
         return np.zeros((len(actions), 0))
     if kind == "softmax":
         shares = actions.clip(_LEAST, 1)
-        lost: np.ndarray = -(shares * np.log(shares)).sum(-1)
-        return lost
+        return np.asarray(-(shares * np.log(shares)).sum(-1))
     sizes = np.abs(actions).clip(_LEAST, 1 - _LEAST)
-    coins: np.ndarray = -(sizes * np.log(sizes) + (1 - sizes) * np.log1p(-sizes)).sum(-1)
-    return coins
+    return np.asarray(-(sizes * np.log(sizes) + (1 - sizes) * np.log1p(-sizes)).sum(-1))
 
 
 def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
@@ -369,8 +280,7 @@ def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
     columns = [torch.zeros_like(hidden) if part is None else part for part in parts]
     # (M, H, H): a row for each unit after the step
     jacobians = torch.stack(columns, 1).detach().double().numpy()
-    radii: np.ndarray = np.abs(np.linalg.eigvals(jacobians)).max(-1)
-    return radii
+    return np.asarray(np.abs(np.linalg.eigvals(jacobians)).max(-1))
 
 
 def _spread(model: StackModel[Any], seen: Trace) -> float | None:

@@ -149,7 +149,8 @@ def run_grid(
     from ..models.base import check_device
 
     check_device(settings.device)
-    row_results = finished(_RunRow(grid.name, settings, networks), todo, min(jobs, len(todo)), kept=_KEPT)
+    run_row = partial(_run_row, grid.name, settings, networks)  # which can be sent to another process
+    row_results = finished(run_row, todo, min(jobs, len(todo)), kept=_KEPT)
     for number, done in enumerate(row_results, start=1):
         results = _results_so_far(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
         write_results(results, folder)
@@ -181,53 +182,41 @@ def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
     return replace(found, paper=grid.paper, title=grid.title)
 
 
-@dataclass(frozen=True)
-class _RunRow:
-    """A task that can be sent to another process."""
-
-    grid: str
-    settings: RunSettings
-    networks: Path | None = None
-
-    def __call__(self, row: GridRow) -> RowResult:
-        settings, clock = self.settings, _Clock()
-        first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
-        data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
-        device = "" if settings.device == "cpu" else f" --device {settings.device}"
-        epochs = "" if settings.epochs is None else f" --epochs {settings.epochs}"
-        files = text_options(settings.texts)
-        options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{epochs}{device}{files}"
-        command = f'stacklens papers run {self.grid} --rows "{row.name}" {options} --fresh'
-        known = None if self.networks is None else kept_networks(self.networks, self.grid, row, settings)
-        if known is not None:
-            clock.lap()  # reading them is no part of anything
-            outcomes, training = known
-        else:
-            unfinished = None if self.networks is None else _made_folder(self.networks / self.grid)
-            outcomes = row.train(replace(settings, unfinished=unfinished))
-            if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
-                raise StacklensError(
-                    f"{row.name}: training gave other networks than those of the seeds {settings.seeds}"
-                )
-            training = clock.lap()
-            if self.networks is not None:
-                keep_networks(self.networks, self.grid, row, settings, outcomes, command, training)
-        networks = tuple(map(_extracted, outcomes))
-        extraction = clock.lap()
-        seconds = {f"training, {key}": value for key, value in training.items()}
-        seconds |= {f"extraction, {key}": value for key, value in extraction.items()}
-        kept = {name: getattr(settings, name) for name in SETTINGS}
-        about: dict[str, Any] = {"versions": versions(), "command": command, "processor": processor()}
-        return RowResult(name=row.name, networks=networks, seconds=seconds, **kept, **about)
-
-
-def _extracted(outcome: Outcome) -> Network:
-    scores = {name: float(score) for name, score in outcome.scores.items()}
-    network = Network(outcome.seed, scores, outcome.converged)
-    if not outcome.is_worth_reading or outcome.model is None:
-        return network
-    measures = measures_of(outcome.model, outcome.task)
-    return replace(network, extraction=extraction_of(outcome.model, outcome.task), measures=measures)
+def _run_row(grid: str, settings: RunSettings, folder: Path | None, row: GridRow) -> RowResult:
+    """Return what comes of a row: train it, or read its networks in ``folder``, and extract from what converged."""
+    clock = _Clock()
+    first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
+    data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
+    device = "" if settings.device == "cpu" else f" --device {settings.device}"
+    epochs = "" if settings.epochs is None else f" --epochs {settings.epochs}"
+    files = text_options(settings.texts)
+    options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{epochs}{device}{files}"
+    command = f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
+    known = None if folder is None else kept_networks(folder, grid, row, settings)
+    if known is not None:
+        clock.lap()  # reading them is no part of anything
+        outcomes, training = known
+    else:
+        unfinished = None if folder is None else _made_folder(folder / grid)
+        outcomes = row.train(replace(settings, unfinished=unfinished))
+        if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
+            raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
+        training = clock.lap()
+        if folder is not None:
+            keep_networks(folder, grid, row, settings, outcomes, command, training)
+    networks = []
+    for outcome in outcomes:
+        scores = {name: float(score) for name, score in outcome.scores.items()}
+        extraction = measures = None
+        if outcome.is_worth_reading and outcome.model is not None:
+            measures = measures_of(outcome.model, outcome.task)
+            extraction = extraction_of(outcome.model, outcome.task)
+        networks.append(Network(outcome.seed, scores, outcome.converged, extraction, measures))
+    seconds = {f"training, {key}": value for key, value in training.items()}
+    seconds |= {f"extraction, {key}": value for key, value in clock.lap().items()}
+    kept = {name: getattr(settings, name) for name in SETTINGS}
+    about: dict[str, Any] = {"versions": versions(), "command": command, "processor": processor()}
+    return RowResult(name=row.name, networks=tuple(networks), seconds=seconds, **kept, **about)
 
 
 def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) -> dict[str, Any]:
@@ -348,19 +337,39 @@ _Progress = Callable[[str], None]
 
 def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None, folder: Path | None = None) -> Results:
     """Return what ``experiment`` measures; what is measured so far stands in ``folder``, see `part_of`."""
-    before = () if folder is None else _measured_before(experiment, folder)
-    spent = round(sum(claim.seconds for claim in before), 1)
-    about = experiment.paper, experiment.name, experiment.title
-    results = Results(*about, before, experiment.seeds, versions(), spent, processor())
+    # the first claims as a stopped run measured them, unless anything is another than it was
+    before: tuple[Measured, ...] = ()
+    with suppress(StacklensError):  # no such file, or one that was spoilt: everything is measured
+        found = None if folder is None else read_results(f"{experiment.name}.part", folder)
+        if found is not None and found.versions == versions() and found.seeds == experiment.seeds:
+            stated = [(claim.section, claim.claim, claim.paper) for claim in found.claims]
+            asked = [(claim.section, claim.claim, claim.paper) for claim in experiment.claims[: len(stated)]]
+            before = found.claims if stated == asked else ()
+    results = Results(
+        paper=experiment.paper,
+        experiment=experiment.name,
+        title=experiment.title,
+        claims=before,
+        seeds=experiment.seeds,
+        versions=versions(),
+        seconds=round(sum(claim.seconds for claim in before), 1),
+        processor=processor(),
+    )
     for number, claim in enumerate(experiment.claims):
         progress(f"{claim.section} {claim.claim}")
         if number < len(before):
             continue
         begun = time.process_time()
         finding = claim.measure()
-        command, seconds = f"stacklens papers run {experiment.name}", round(time.process_time() - begun, 1)
-        stated = claim.section, claim.claim, claim.paper
-        done = Measured(*stated, finding.ours, command, seconds, finding.figures)
+        done = Measured(
+            section=claim.section,
+            claim=claim.claim,
+            paper=claim.paper,
+            ours=finding.ours,
+            command=f"stacklens papers run {experiment.name}",
+            seconds=round(time.process_time() - begun, 1),
+            figures=finding.figures,
+        )
         results = replace(results, claims=(*results.claims, done), seconds=round(results.seconds + done.seconds, 1))
         if folder is not None:
             write_results(replace(results, experiment=f"{experiment.name}.part"), folder)
@@ -383,17 +392,6 @@ def run_into(experiment: Experiment, folder: Path, progress: _Progress = lambda 
 def part_of(experiment: Experiment, folder: Path) -> Path:
     """Return where `run_into` keeps the claims that it has measured, until it has measured all."""
     return result_path(f"{experiment.name}.part", folder)
-
-
-def _measured_before(experiment: Experiment, folder: Path) -> tuple[Measured, ...]:
-    """Return the first claims as a stopped run measured them; none where anything is another than it was."""
-    with suppress(StacklensError):  # no such file, or one that was spoilt: everything is measured
-        found = read_results(f"{experiment.name}.part", folder)
-        named = [(claim.section, claim.claim, claim.paper) for claim in experiment.claims[: len(found.claims)]]
-        same = [(claim.section, claim.claim, claim.paper) for claim in found.claims] == named
-        if same and found.versions == versions() and found.seeds == experiment.seeds:
-            return found.claims
-    return ()
 
 
 # ---- The experiments by name ----

@@ -12,6 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..automata.enumeration import accepts_all, count_all, word_at
 from ..automata.pda import Word
 from ..automata.runs import accepts_many
 from ..core.errors import StacklensError
@@ -19,23 +22,17 @@ from ..core.progress import count
 from ..extract.config import ExtractionConfig
 from ..languages.catalogue import get_language
 from ..languages.language import Language
+from ..languages.words import format_word, make_word
 from ..models.training.recipes import RECIPES
-from .measures import (
-    BEYOND,
-    SHOWN,
-    automaton_errors_on_all,
-    errors,
-    errors_on_all,
-    exact_networks,
-    first_words,
-    mixed_words,
-)
 from .results import Experiment, Finding, declared_experiment
 from .sun1993_steps import (
+    BEYOND,
     QuantisedAutomaton,
     by_name,
+    exact_networks,
     head_steps,
     levels,
+    members_of_length,
     quantised_automaton,
     timed_training,
     without_monitor,
@@ -48,6 +45,7 @@ if TYPE_CHECKING:
     from ..models.training.recognition import Training
 
 SEED = 0
+SHOWN = 3  # words shown in a table
 # recipes with as many state neurons as the paper's net for palindromes; of where weights start section 4.1 alone speaks
 FOUR = "palindrome as printed, four state neurons"
 WIDE = f"{FOUR}, weights from [-1, 1]"
@@ -109,6 +107,36 @@ def _checked_extraction(net: StackModel[Any], language: Language, sizes: Sizes) 
     length, depth, words = sizes.extraction_length, sizes.extraction_depth, sizes.long_words
     config = ExtractionConfig(max_length=length, long_words=words, long_lengths=_LONG, depth=depth, seed=SEED)
     return extract(net, language, config)
+
+
+def errors_on_all(net: StackModel[Any], language: Language, max_length: int) -> tuple[int, list[Word]]:
+    """Return how many words there are up to ``max_length``, and those that ``net`` gets wrong."""
+    from ..models.inference import verdicts_on_all
+
+    wrong: list[Word] = []
+    for length, verdicts in enumerate(verdicts_on_all(net, max_length)):
+        different = np.flatnonzero(verdicts != members_of_length(language, net.alphabet, length)).tolist()
+        wrong += [make_word(word_at(i, length, net.alphabet), net.alphabet) for i in different]
+    return count_all(len(net.alphabet), max_length), wrong
+
+
+def mixed_words(language: Language, n: int, lengths: tuple[int, int]) -> list[Word]:
+    """Return ``n`` words: a quarter members, a quarter near-misses, the rest uniformly random."""
+    members, near_misses = (language.sample(n // 4, lengths, positive, SEED) for positive in (True, False))
+    return [*members, *near_misses, *language.sample(n - 2 * (n // 4), lengths, None, SEED)]
+
+
+def errors(net: StackModel[Any], language: Language, words: Sequence[Word]) -> list[Word]:
+    """Return which of ``words`` ``net`` gets wrong."""
+    from ..models.inference import verdicts_on
+
+    verdicts = verdicts_on(net, words).tolist()
+    return [word for word, verdict in zip(words, verdicts, strict=True) if verdict != (word in language)]
+
+
+def first_words(words: list[Word]) -> list[str]:
+    """Return the first few of ``words`` as text."""
+    return [format_word(word) for word in words[:SHOWN]]
 
 
 def analog_on_all(language: str, max_length: int, monitor: bool = True) -> Finding:
@@ -181,7 +209,9 @@ def automaton_on_mistakes(sizes: Sizes) -> Finding:
     net, meant = _zoo("palindrome")
     words, wrong = errors_on_all(net, meant, sizes.quantised)
     _, still = _both_errors("palindrome", wrong, sizes)
-    automaton = automaton_errors_on_all(_zoo_extraction("palindrome", sizes).automaton, meant, sizes.quantised)
+    pda = _zoo_extraction("palindrome", sizes).automaton
+    answers = enumerate(accepts_all(pda, sizes.quantised))
+    automaton = sum(int((given != members_of_length(meant, pda.input_alphabet, n)).sum()) for n, given in answers)
     shown = f" ({', '.join(first_words(wrong))}{', …' if len(wrong) > SHOWN else ''})" if wrong else ""
     ours = f"analog net: {count(len(wrong), 'error')}{shown}; automaton: {still} on these, "
     ours += f"{automaton} on all {words:,} words"
@@ -215,6 +245,21 @@ def states(language: str, number: int) -> Finding:
     read = {move.target for (_, letter, _), move in raw.transitions.items() if letter != net.end}
     kinds = {state: "state" if state in read or state == raw.initial else "end" for state in raw.states}
     kinds |= dict.fromkeys(found.traps, "trap")
+    # every state with the mean of the network's own vectors in it, and what it is merged into
+    quantiser, vectors, named = found.machine.quantiser, _traced_vectors(language), by_name(found.machine)
+    rows = []
+    for name, kind in kinds.items():
+        state = named[name.removeprefix("trap ")]
+        vector = quantiser.label(int(quantiser.assign(found.machine.vectors([state]).numpy())[0]))
+        own = (
+            vectors[quantiser.assign(vectors) == state.number]
+            if kind != "trap" and state.number is not None
+            else vectors[:0]
+        )
+        mean = [round(float(value), 4) for value in own.mean(0)] if len(own) else None
+        merged = found.alike.states[name]
+        row = {"name": name, "vector": vector, "kind": kind, "merged": merged, "vectors": len(own), "mean": mean}
+        rows.append(row)
     figures = {
         "before": before,
         "only_at_end": list(kinds.values()).count("end"),
@@ -222,7 +267,7 @@ def states(language: str, number: int) -> Finding:
         "after": after,
         "least": least,
         "proved": proved,
-        "states": [_state_row(found, name, kind, _traced_vectors(language)) for name, kind in kinds.items()],
+        "states": rows,
         "moves": [  # the action neuron's value is 1 for a push, -1 for a pop
             [state, letter, tops[0], (move.operations[0].push is not None) - move.operations[0].pop, move.target]
             for (state, letter, tops), move in raw.transitions.items()
@@ -232,16 +277,6 @@ def states(language: str, number: int) -> Finding:
     shown = "all three proved equal to the language" if proved else "not proved equal to the language"
     ours = f"{before}, of which {some}, then {after}; {least} where no run tells states apart; {shown}"
     return Finding(ours, figures)
-
-
-def _state_row(found: QuantisedAutomaton, name: str, kind: str, seen: Any) -> dict[str, Any]:
-    """Return a state with the mean of the network's own vectors ``seen`` (M, H) in it, and what it is merged into."""
-    quantiser, state = found.machine.quantiser, by_name(found.machine)[name.removeprefix("trap ")]
-    vector = quantiser.label(int(quantiser.assign(found.machine.vectors([state]).numpy())[0]))
-    own = seen[quantiser.assign(seen) == state.number] if kind != "trap" and state.number is not None else seen[:0]
-    mean = [round(float(value), 4) for value in own.mean(0)] if len(own) else None
-    merged = found.alike.states[name]
-    return {"name": name, "vector": vector, "kind": kind, "merged": merged, "vectors": len(own), "mean": mean}
 
 
 def other_quantisers(language: str) -> Finding:

@@ -7,8 +7,10 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from ..automata.compare import Equal
 from ..automata.minimize import Minimization, merge_same_rules
@@ -17,7 +19,6 @@ from ..automata.summaries import heads, trim
 from ..languages.catalogue import get_language
 from ..languages.language import Language
 from ..models.training.recipes import RECIPES
-from .measures import BEYOND, exact_networks, members_of_length
 from .results import Experiment, Finding, Results, declared, declared_experiment
 from .tables import TextTable
 
@@ -36,6 +37,7 @@ _COLUMNS = (
 )
 _STATE_COLUMNS = ("state", "vector", "mean of the network's own vectors", "merged into", "moves")
 _EMPTY = {"⊥": "ϕ"}
+BEYOND = 2  # so much longer are the words that no epoch is chosen by
 _TITLE = "Sun et al. 1993, tables 1 and 2: palindromes step by step"
 
 
@@ -91,6 +93,40 @@ def _rounded_action(action: float) -> int:
     return (action > 0.5) - (action < -0.5)
 
 
+def members_of_length(language: Language, alphabet: tuple[str, ...], length: int) -> np.ndarray:
+    """Return which words of ``length`` are members, from the language's definition, (k**n,) bool, in order."""
+    digit = {symbol: number for number, symbol in enumerate(alphabet)}
+    members = np.zeros(len(alphabet) ** length, dtype=bool)
+    for word in language.words_of_length(length):
+        members[reduce(lambda number, symbol: number * len(alphabet) + digit[symbol], word, 0)] = True
+    return members
+
+
+def exact_networks(training: Training) -> dict[str, int]:
+    """Return how many networks are right on all words that they were chosen by, and on those up to `BEYOND` longer.
+    Both are of networks as they are ("analog_exact", "analog_exact_beyond") and of rounded ones. The epoch at which a
+    network was kept is that of the fewest errors on the shorter words, so that only longer ones tell what it learned.
+    """
+    from ..models.inference import verdicts_on_all
+    from ..models.rounding import Rounded
+
+    language, seen = training.language, training.recipe.check_length
+    longer = range(seen + 1, seen + 1 + BEYOND)
+    members = {length: members_of_length(language, language.alphabet, length) for length in longer}
+
+    def is_right(net: StackModel[Any]) -> bool:
+        verdicts = verdicts_on_all(net, seen + BEYOND)
+        return all(bool((verdicts[length] == members[length]).all()) for length in longer)
+
+    networks = [training.network(number) for number in range(training.n_nets)]
+    return {
+        "analog_exact": sum(score.analog_errors == 0 for score in training.best),
+        "rounded_exact": sum(score.rounded_errors == 0 for score in training.best),
+        "analog_exact_beyond": sum(map(is_right, networks)),
+        "rounded_exact_beyond": sum(is_right(Rounded(net)) for net in networks),
+    }
+
+
 @dataclass(frozen=True)
 class QuantisedAutomaton:
     """A network's automaton as sections 3.6 and 4 read it: its vectors quantised, all paths of moves followed."""
@@ -116,8 +152,6 @@ class QuantisedAutomaton:
 
 def levels(net: StackModel[Any], number: int) -> Quantiser:
     """Return so many levels for every state neuron of ``net``, whose states are named by their vectors."""
-    import numpy as np
-
     from ..extract.search.machine import Levels
 
     class Vectors(Levels):
@@ -130,44 +164,30 @@ def levels(net: StackModel[Any], number: int) -> Quantiser:
 
 def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> QuantisedAutomaton:
     """Return the automaton of ``net`` with actions at three levels (eq. 21) and states by ``quantiser``."""
-    import numpy as np
-
     from ..extract.search.candidates import merging
-    from ..extract.search.machine import Machine, StackSymbols
+    from ..extract.search.machine import Levels, Machine, StackSymbols
     from ..extract.search.transition_table import explore
     from ..models.rounding import Rounded
 
     machine = Machine(Rounded(net), StackSymbols(net.letters, np.eye(net.n_symbols)), quantiser)
-    going = trim(explore(machine))
-    raw = _with_traps(machine, going) if net.config()["trap"] else going
-    traps = raw.states[len(going.states) :]
-    return QuantisedAutomaton(machine, raw, traps, merge_same_rules(raw), merging(going).automaton)
-
-
-def _with_traps(machine: Machine, raw: PushdownAutomaton) -> PushdownAutomaton:
-    """Return ``raw`` with what its missing moves do where the last state neuron says "trap", and states for that."""
-    import numpy as np
-
-    from ..extract.search.machine import Levels
-
-    keys, heads, step = head_steps(machine, raw, machine.network)
-    made, windows = machine.steps(step), [head.windows for head in heads]
-    moves = dict(raw.transitions)
-    for key, shown, trapped, one in zip(
-        keys,
-        windows,
-        (step.hidden[:, -1] <= 0.5).tolist(),
-        machine.steps_at(windows, replace(made, rejected=np.zeros_like(made.rejected))),
-        strict=True,
-    ):
-        if trapped and key not in moves:
-            answer = machine.answer(shown, one)
-            # clusters are of vectors of words that go on: the nearest one is none of the trap
-            name = f"trap {machine.name(answer.target)}" if isinstance(machine.quantiser, Levels) else "trap"
-            moves[key] = Transition(name, answer.operations)
-    traps = sorted({move.target for move in moves.values()} - {*raw.states})
-    alphabet = dict.fromkeys([*raw.stack_alphabet, *machine.symbols.names])
-    return replace(raw, states=(*raw.states, *traps), stack_alphabet=tuple(alphabet), transitions=moves)
+    raw = going = trim(explore(machine))
+    traps = list[str]()
+    if net.config()["trap"]:
+        # what missing moves do where the last state neuron says "trap", and states for that
+        keys, asked, step = head_steps(machine, going, machine.network)
+        made, windows = machine.steps(step), [head.windows for head in asked]
+        steps = machine.steps_at(windows, replace(made, rejected=np.zeros_like(made.rejected)))
+        trapped, moves = (step.hidden[:, -1] <= 0.5).tolist(), dict(going.transitions)
+        for key, shown, is_trapped, one in zip(keys, windows, trapped, steps, strict=True):
+            if is_trapped and key not in moves:
+                answer = machine.answer(shown, one)
+                # clusters are of vectors of words that go on: the nearest one is none of the trap
+                name = f"trap {machine.name(answer.target)}" if isinstance(quantiser, Levels) else "trap"
+                moves[key] = Transition(name, answer.operations)
+        traps = sorted({move.target for move in moves.values()} - {*going.states})
+        alphabet = dict.fromkeys([*going.stack_alphabet, *machine.symbols.names])
+        raw = replace(going, states=(*going.states, *traps), stack_alphabet=tuple(alphabet), transitions=moves)
+    return QuantisedAutomaton(machine, raw, tuple(traps), merge_same_rules(raw), merging(going).automaton)
 
 
 def head_steps(

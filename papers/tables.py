@@ -46,8 +46,13 @@ def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
     if not found:
         return (converged, *(NOTHING,) * (len(EXTRACTION) - 1))
     extracted, proved, certified, equal = (f"{number} of {len(networks)}" for number in _extraction_counts(found))
-    good = [one for one in found if one["status"] == 0]
-    sizes = (_size_range([one["automaton"] for one in good], key) for key in ("states", "stack_symbols"))
+    automata = [one["automaton"] for one in found if one["status"] == 0]
+    sizes = []
+    for key in ("states", "stack_symbols"):
+        before = [one["before_minimization"][key] for one in automata]
+        sizes.append(
+            f"{_low_to_high([one[key] for one in automata])} ({_low_to_high(before)})" if automata else NOTHING
+        )
     # the lengths of the shortest words known on which rounded networks differ, and of how many, among which
     horizons = [one["horizon"]["rounded network"] for one in found if one.get("horizon")]
     lengths = [one["shortest_difference"]["length"] for one in horizons if one["shortest_difference"] is not None]
@@ -63,13 +68,6 @@ def _extraction_counts(found: Sequence[dict[str, Any]]) -> tuple[int, int, int, 
         sum(one["certificate"]["verdict"] == "certified" for one in good),
         sum((one.get("proof") or {}).get("verdict") == "equal" for one in found),
     )
-
-
-def _size_range(automata: Sequence[dict[str, Any]], key: str) -> str:
-    if not automata:
-        return NOTHING
-    before = [automaton["before_minimization"][key] for automaton in automata]
-    return f"{_low_to_high([automaton[key] for automaton in automata])} ({_low_to_high(before)})"
 
 
 def _low_to_high(numbers: Sequence[int]) -> str:
@@ -203,20 +201,18 @@ class _Sheet:
         if several := [line for line in self.lines if len({run.data_seed for run in line.runs}) > 1]:
             score = next((name for name in self.grid.scores if name == "test"), self.grid.scores[0])
             columns = ("data seeds", f"{score}: mean of each", "converged of each", "spread of the means")
-            lines = ((line, self._data_seed_cells(line, score)) for line in several)
+            lines = []
+            for line in several:
+                means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
+                converged = (
+                    f"{sum(one.converged for one in run.networks)} of {len(run.networks)}" for run in line.runs
+                )
+                each = (map(str, (run.data_seed for run in line.runs)), map(self.figure, means), converged)
+                lines.append((line, (*map(" / ".join, each), self.figure(max(means) - min(means)))))
             tables.append(self.table("By data seed", columns, lines, "a data seed draws the training words anew"))
         if tried := [(line, cells) for line in self.lines for cells in _tried_cells(line.networks or ())]:
             tables.append(self.table("What was tried", _TRIED_COLUMNS, tried, self.grid.tried_note))
         return tables
-
-    def _data_seed_cells(self, line: _Line, score: str) -> tuple[str, ...]:
-        means = [statistics.fmean(network.scores[score] for network in run.networks) for run in line.runs]
-        return (
-            " / ".join(str(run.data_seed) for run in line.runs),
-            " / ".join(map(self.figure, means)),
-            " / ".join(f"{sum(one.converged for one in run.networks)} of {len(run.networks)}" for run in line.runs),
-            self.figure(max(means) - min(means)),
-        )
 
     @property
     def caption(self) -> str:
@@ -421,13 +417,19 @@ def readme_section(experiments: Experiments, folder: Path) -> str:
     rows = []
     for experiment in (build() for build in experiments.values()):
         what = (f"`{experiment.name}`", f"{experiment.paper}: {experiment.title}")
-        if not result_path(experiment.name, folder).is_file():
-            cells: tuple[str, ...] = ("not run", *("–",) * 7)
-        elif isinstance(experiment, Grid):
-            cells = _grid_cells(experiment, folder)
-        else:
+        if isinstance(experiment, Grid) and (done := results_of(experiment, folder).rows):
+            networks = [network for row in done for network in row.networks]
+            found = [network.extraction for network in networks if network.extraction is not None]
+            measured = f"{len({row.name for row in done})} of {len(experiment.rows)} rows"
+            converged = str(sum(network.converged for network in networks)) if experiment.shares else "–"
+            counts = map(str, _extraction_counts(found))
+            cells: tuple[str, ...]
+            cells = (measured, str(len(networks)), converged, *counts, f"{summed_minutes(done):.1f}")
+        elif isinstance(experiment, Experiment) and result_path(experiment.name, folder).is_file():
             results = read_results(experiment.name, folder)
             cells = (f"{len(results.claims)} claims", *("–",) * 6, f"{results.seconds / 60:.1f}")
+        else:
+            cells = ("not run", *("–",) * 7)
         rows.append((*what, *cells))
     return markdown_table(TextTable("What `stacklens papers run` measured", _README_COLUMNS, tuple(rows), _README_NOTE))
 
@@ -444,15 +446,3 @@ def findings_section(experiments: Experiments, folder: Path) -> str:
             title = f"{experiment.paper}: {experiment.title}"
             shown.append(f"**{title}**\n\n(not run: stacklens papers run {experiment.name})")
     return "\n\n".join(shown)
-
-
-def _grid_cells(grid: Grid, folder: Path) -> tuple[str, ...]:
-    results = results_of(grid, folder)
-    if not results.rows:
-        return ("not run", *("–",) * 7)
-    networks = [network for row in results.rows for network in row.networks]
-    found = [network.extraction for network in networks if network.extraction is not None]
-    rows = f"{len({row.name for row in results.rows})} of {len(grid.rows)} rows"
-    converged = str(sum(network.converged for network in networks)) if grid.shares else "–"
-    minutes = f"{summed_minutes(results.rows):.1f}"
-    return (rows, str(len(networks)), converged, *map(str, _extraction_counts(found)), minutes)

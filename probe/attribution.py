@@ -285,7 +285,13 @@ def ablations(
     # the whole network, then without each unit in each role, each stack and each operation
     whole = judged(Rounded(model) if rounded else model, "whole", model.name, "")
     rows = [judged(Rounded(one) if rounded else one, *named) for one, *named in _without_each_unit(model)]
-    rows += [judged(one, *named) for one, *named in _without_parts(Rounded(model) if rounded else model)]
+    if model.action_kind != "none":
+        runner = Rounded(model) if rounded else model
+        for stack in range(model.n_stacks):
+            rows.append(judged(Ablated(runner, stacks=[stack]), "stack", f"stack {stack + 1}", ""))
+        names = model.operations or {"signed": ("push", "pop"), "strengths": ("pop", "push")}[model.action_kind]
+        for number, name in enumerate(names):
+            rows.append(judged(Ablated(runner, operation=number), "operation", name, ""))
     ordered = sorted(rows, key=lambda one: (one.accuracy, one.kind, one.name, one.role))
     return Ablations(whole, tuple(ordered), tuple(int(end) for end in ends))
 
@@ -305,13 +311,3 @@ def _without_each_unit(model: StackModel[Any]) -> Iterator[tuple[StackModel[Any]
             for name in names:
                 without.get_parameter(name).data[..., unit] = 0
             yield without, "unit", f"h{unit + 1}", role
-
-
-def _without_parts(model: StackModel[Any]) -> Iterator[tuple[StackModel[Any], str, str, str]]:
-    if model.action_kind == "none":
-        return
-    for stack in range(model.n_stacks):
-        yield Ablated(model, stacks=[stack]), "stack", f"stack {stack + 1}", ""
-    names = model.operations or {"signed": ("push", "pop"), "strengths": ("pop", "push")}[model.action_kind]
-    for number, name in enumerate(names):
-        yield Ablated(model, operation=number), "operation", name, ""

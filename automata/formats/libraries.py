@@ -6,8 +6,8 @@ forbids it, its Vpa may push and pop on one symbol, depending on the state, as s
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import AutomatonError, needing
@@ -15,12 +15,12 @@ from ...core.validation import fresh, unique
 from ..finite import finite_form
 from ..pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push, rule
 from ..rewriting import require_real_time, with_visible_top
-from ..summaries import heads, trim
+from ..summaries import cells_after, heads, trim
 from .textbook import TextbookAutomaton, TextbookRule, check_recogniser, from_textbook
 
 if TYPE_CHECKING:
     import networkx
-    from aalpy.automata import Sevpa, Vpa, VpaAlphabet, VpaState
+    from aalpy.automata import Sevpa, Vpa
     from automata.pda.dpda import DPDA
 
 
@@ -53,9 +53,14 @@ def to_aalpy(pda: PushdownAutomaton) -> Vpa:
         names[state]: (state in accepting, {x: [(names[to], *how) for to, *how in row[x]] for x in row})
         for state, row in rows.items()
     }
-    vpa: Vpa = module.Vpa.from_state_setup(
-        setup, init_state_id=names[pda.initial], input_alphabet=_vpa_alphabet(pda.input_alphabet, rows)
-    )
+    # symbols by what they do, some of them in two places; those that do nothing are internal
+    kinds: dict[str | None, list[Symbol]] = {None: [], "push": [], "pop": []}
+    for symbol in pda.input_alphabet:
+        actions = {action for row in rows.values() for _, action, _ in row.get(symbol, [])}
+        for action in actions or {None}:
+            kinds[action].append(symbol)
+    alphabet = module.VpaAlphabet(kinds[None], kinds["push"], kinds["pop"])
+    vpa: Vpa = module.Vpa.from_state_setup(setup, init_state_id=names[pda.initial], input_alphabet=alphabet)
     return vpa
 
 
@@ -78,14 +83,24 @@ def from_aalpy(vpa: Vpa | Sevpa) -> PushdownAutomaton:
     edges = [edge for state in states for edges in state.transitions.values() for edge in edges]
     cells = unique({edge.stack_guard: _python_name(edge.stack_guard) for edge in edges if edge.action == "push"})
     names = unique({state.state_id: _python_name(state.state_id) for state in states})
+    bottom = fresh("⊥", cells.values())
+    transitions: dict[Key, Transition] = {}
+    rows = [(names[state.state_id], *row) for state in states for row in state.transitions.items()]
+    for (state, symbol, given), (guard, top) in product(rows, [*cells.items(), (None, bottom)]):
+        # AALpy takes the first edge that is no pop, or pops what lies on top
+        fit = (e for e in given if e.action != "pop" or (top != bottom and e.stack_guard == guard))
+        step = next(fit, None)
+        if step is not None and step.target_state.state_id in names:
+            operation = {"pop": POP, "push": push(cells.get(step.stack_guard, ""))}.get(step.action, NONE)
+            transitions[state, symbol, (top,)] = Transition(names[step.target_state.state_id], (operation,))
     return PushdownAutomaton(
         states=tuple(names.values()),
         input_alphabet=letters,
         stack_alphabet=tuple(cells.values()),
-        transitions=dict(_vpa_transitions(states, names, cells)),
+        transitions=transitions,
         initial=names[vpa.initial_state.state_id],
         accepting=frozenset(names[state.state_id] for state in states if state.is_accepting),
-        bottom=fresh("⊥", cells.values()),
+        bottom=bottom,
     )
 
 
@@ -126,35 +141,8 @@ def _vpa_rows(pda: PushdownAutomaton) -> dict[State, _Row] | None:
     return rows
 
 
-def _vpa_alphabet(symbols: tuple[Symbol, ...], rows: dict[State, _Row]) -> VpaAlphabet:
-    """Return the symbols by what they do, some of them in two places; those that do nothing are internal."""
-    kinds: dict[str | None, list[Symbol]] = {None: [], "push": [], "pop": []}
-    for symbol in symbols:
-        actions = {action for row in rows.values() for _, action, _ in row.get(symbol, [])}
-        for action in actions or {None}:
-            kinds[action].append(symbol)
-    alphabet: VpaAlphabet = _aalpy().VpaAlphabet(kinds[None], kinds["push"], kinds["pop"])
-    return alphabet
-
-
 def _python_name(given: Hashable) -> str:
     return given if isinstance(given, str) and given else repr(given)
-
-
-def _vpa_transitions(
-    states: list[VpaState], names: dict[Hashable, State], cells: dict[Hashable, Symbol]
-) -> Iterator[tuple[Key, Transition]]:
-    bottom = fresh("⊥", cells.values())
-    for state in states:
-        for symbol, edges in state.transitions.items():
-            for guard, top in [*cells.items(), (None, bottom)]:
-                # AALpy takes the first edge that is no pop, or pops what lies on top
-                fit = (e for e in edges if e.action != "pop" or (top != bottom and e.stack_guard == guard))
-                step = next(fit, None)
-                if step is not None and step.target_state.state_id in names:
-                    operation = {"pop": POP, "push": push(cells.get(step.stack_guard, ""))}.get(step.action, NONE)
-                    target = names[step.target_state.state_id]
-                    yield (names[state.state_id], symbol, (top,)), Transition(target, (operation,))
 
 
 # ---- An automaton as automata-lib's DPDA, and back (the optional extra "interop") ----
@@ -174,19 +162,31 @@ def to_automata_lib(pda: PushdownAutomaton) -> DPDA:
     """
     check_recogniser(pda, "automata-lib's DPDAs")
     require_real_time(pda, "A DPDA without traps needs")
-    marked = pda.acceptance != "final state"
-    moves = list(_marked_moves(pda) if marked else _dpda_moves(pda))
-    transitions: dict[str, dict[Symbol, dict[Symbol, Any]]] = defaultdict(lambda: defaultdict(dict))
+    # where the stack is to be empty, states tell that, by a lowest symbol that looks different
+    lowest = unique({symbol: f"{symbol}'" for symbol in pda.stack_alphabet}, {pda.bottom, *pda.stack_alphabet})
+    opened = unique({state: f"{state}, open" for state in pda.states}, pda.states)
+    moves: list[_Move] = []
+    for (state, symbol, (top,)), step in pda.transitions.items():
+        target, laid = step.target, cells_after(step.operations[0], top)[::-1]
+        if pda.acceptance == "final state":
+            moves.append((state, symbol, top, target, laid))
+        elif top == pda.bottom:
+            under = (*(lowest[symbol] for symbol in laid[:-1]), top)
+            moves.append((state, symbol, top, target if len(laid) == 1 else opened[target], under))
+        else:
+            moves.append((opened[state], symbol, top, opened[target], laid))
+            under = (*laid[:-1], lowest[laid[-1]]) if laid else ()
+            moves.append((opened[state], symbol, lowest[top], (opened[target] if laid else target), under))
+    states = (*pda.states, *(part for move in moves for part in (move[0], move[3])))
+    # automata-lib wants the initial state to have a row
+    transitions: dict[str, dict[Symbol, dict[Symbol, Any]]] = {state: {} for state in states}
     for state, symbol, top, target, laid in moves:
-        transitions[state][symbol][top] = (target, laid or "")
-    states = {*pda.states, *(part for move in moves for part in (move[0], move[3]))}
-    for state in states:  # automata-lib wants the initial state to have a row
-        transitions[state] = transitions[state]
+        transitions[state].setdefault(symbol, {})[top] = (target, laid or "")
     return _dpda()(
-        states=states,
+        states=set(states),
         input_symbols=set(pda.input_alphabet),
         stack_symbols={pda.bottom, *pda.stack_alphabet, *(symbol for move in moves for symbol in (move[2], *move[4]))},
-        transitions={state: {symbol: dict(tops) for symbol, tops in row.items()} for state, row in transitions.items()},
+        transitions=transitions,
         initial_state=pda.initial,
         initial_stack_symbol=pda.bottom,
         final_states=set(pda.states if pda.acceptance == "empty stack" else pda.accepting),
@@ -257,27 +257,6 @@ def from_regex(text: str) -> PushdownAutomaton:
     return PushdownAutomaton(
         found.states, tuple(sorted(letters)), (), steps, found.initial, found.accepting, "final state"
     )
-
-
-def _dpda_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
-    for (state, symbol, (top,)), step in pda.transitions.items():
-        (operation,) = step.operations
-        kept = () if operation.pop else (top,)
-        yield state, symbol, top, step.target, kept if operation.push is None else (operation.push, *kept)
-
-
-def _marked_moves(pda: PushdownAutomaton) -> Iterator[_Move]:
-    """Yield moves whose states tell whether the stack is empty, by a lowest symbol that looks different."""
-    lowest = unique({symbol: f"{symbol}'" for symbol in pda.stack_alphabet}, {pda.bottom, *pda.stack_alphabet})
-    opened = unique({state: f"{state}, open" for state in pda.states}, pda.states)
-    for state, symbol, top, target, laid in _dpda_moves(pda):
-        if top == pda.bottom:
-            under = (*(lowest[symbol] for symbol in laid[:-1]), top)
-            yield state, symbol, top, target if len(laid) == 1 else opened[target], under
-            continue
-        yield opened[state], symbol, top, opened[target], laid
-        under = (*laid[:-1], lowest[laid[-1]]) if laid else ()
-        yield opened[state], symbol, lowest[top], (opened[target] if laid else target), under
 
 
 # ---- An automaton as a networkx graph, for components, paths or another drawing ----

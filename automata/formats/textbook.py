@@ -176,36 +176,33 @@ class _RulesByState:
 
     def move(self, head: _Head, symbol: Symbol) -> _PlaceMove | None:
         """Return what reading ``symbol`` does at ``head``; None where no rule holds."""
-        top = (head[1] or head[0][1])[:1]
-        if silent := [rule for rule in self._at[head[0][0], ""] if rule.pop in ((), top)]:
+        (state, lowest), pushed = head
+        cells = pushed or lowest
+        top = cells[:1]
+        if silent := [rule for rule in self._at[state, ""] if rule.pop in ((), top)]:
             raise AutomatonError(f"{silent[0]} reads nothing; expected a symbol read in every step")
-        holding = list(dict.fromkeys(rule for rule in self._at[head[0][0], symbol] if rule.pop in ((), top)))
+        holding = list(dict.fromkeys(rule for rule in self._at[state, symbol] if rule.pop in ((), top)))
         if len(holding) > 1:
-            where = f"in state {head[0][0]}, reading {symbol} with {top[0] if top else 'nothing'} on top"
+            where = f"in state {state}, reading {symbol} with {top[0] if top else 'nothing'} on top"
             raise AutomatonError(
                 f"not deterministic: {where}, {len(holding)} rules hold; expected one at most; a .cfg may have more"
             )
-        return _rule_move(holding[0], head) if holding else None
-
-
-def _rule_move(rule: TextbookRule, head: _Head) -> _PlaceMove:
-    """Return what ``rule`` does at ``head``, whose top it pops."""
-    (_, lowest), pushed = head
-    cells = pushed or lowest
-    rest = cells[1:]
-    laid = rule.push if rule.pop or not cells else (*rule.push, cells[0])  # in the place of the top, if there is one
-    if cells and laid[-1:] == cells[:1]:
+        if not holding:
+            return None
+        # laid: what stands in the place of the top, if there is one
+        (rule,), rest = holding, cells[1:]
+        laid = rule.push if rule.pop or not cells else (*rule.push, cells[0])
         above = laid[:-1]
-        return _PlaceMove((rule.target, lowest), push(cells[0]) if above else NONE, above)
-    if not pushed:  # the lowest symbol itself is gone, or another
-        above = laid[:-1]
-        return _PlaceMove((rule.target, laid[-1:] + rest), push(laid[0]) if above else NONE, above)
-    if len(laid) > 1:
-        raise AutomatonError(
-            f"{rule} puts another symbol in the top's place and pushes; expected one of the two a step"
-        )
-    left = (*laid, *rest)
-    return _PlaceMove((rule.target, lowest), put(left[0]) if left else POP, left)
+        if cells and laid[-1:] == top:
+            return _PlaceMove((rule.target, lowest), push(cells[0]) if above else NONE, above)
+        if not pushed:  # the lowest symbol itself is gone, or another
+            return _PlaceMove((rule.target, laid[-1:] + rest), push(laid[0]) if above else NONE, above)
+        if above:
+            raise AutomatonError(
+                f"{rule} puts another symbol in the top's place and pushes; expected one of the two a step"
+            )
+        left = (*laid, *rest)
+        return _PlaceMove((rule.target, lowest), put(left[0]) if left else POP, left)
 
 
 def _explore(rules: _RulesByState, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _PlaceMove], dict[_Head, str]]:
@@ -408,7 +405,28 @@ def from_jflap(text: str) -> PushdownAutomaton:
         pda = from_json(ours[0])
         if _states_and_rules(_xml_elements(to_jflap(pda))) == _states_and_rules(structure):
             return pda
-    return from_textbook(_textbook(structure))
+    names, taken = dict[str, str](), set[str]()
+    for state in structure.iter("state"):
+        number = _attribute(state, "id")
+        name = state.get("name") or f"q{number}"
+        names[number] = name if name not in taken else f"{name} ({number})"
+        taken.add(names[number])
+    marked = {
+        tag: [names[_attribute(state, "id")] for state in structure.iter("state") if state.find(tag) is not None]
+        for tag in ("initial", "final")
+    }
+    if len(marked["initial"]) != 1:
+        raise AutomatonError(f"{len(marked['initial'])} initial states, expected one")
+    return from_textbook(
+        TextbookAutomaton(
+            states=tuple(names.values()),
+            initial=marked["initial"][0],
+            final=frozenset(marked["final"]),
+            start=JFLAP_BOTTOM,
+            rules=tuple(_rule(fields, names) for fields in _rules_read(structure)),
+            accepts_empty=not marked["final"] and kind == "pda",
+        )
+    )
 
 
 class _Builder(ET.TreeBuilder):
@@ -457,30 +475,6 @@ def _states_and_rules(structure: ET.Element) -> tuple[list[_Rule], list[_Rule]]:
 def _rules_read(structure: ET.Element) -> Iterator[_Rule]:
     for transition in structure.iter("transition"):
         yield tuple((transition.findtext(tag) or "").strip() for tag in ("from", "to", "read", "pop", "push"))
-
-
-def _textbook(structure: ET.Element) -> TextbookAutomaton:
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for state in structure.iter("state"):
-        number = _attribute(state, "id")
-        name = state.get("name") or f"q{number}"
-        names[number] = name if name not in taken else f"{name} ({number})"
-        taken.add(names[number])
-    marked = {
-        tag: [names[_attribute(state, "id")] for state in structure.iter("state") if state.find(tag) is not None]
-        for tag in ("initial", "final")
-    }
-    if len(marked["initial"]) != 1:
-        raise AutomatonError(f"{len(marked['initial'])} initial states, expected one")
-    return TextbookAutomaton(
-        states=tuple(names.values()),
-        initial=marked["initial"][0],
-        final=frozenset(marked["final"]),
-        start=JFLAP_BOTTOM,
-        rules=tuple(_rule(fields, names) for fields in _rules_read(structure)),
-        accepts_empty=not marked["final"] and (structure.findtext("type") or "").strip() == "pda",
-    )
 
 
 def _rule(fields: _Rule, names: dict[str, str]) -> TextbookRule:
