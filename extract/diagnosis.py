@@ -220,8 +220,9 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
         pda = result.found.automaton
     boxed = _is_boxed(result)
     by_steps = result.view is None and not boxed
-    answers, longer = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples), None
-    horizon, pairs = result.horizon.get("rounded network"), _PAIRS_OF_A_BOX if boxed else _PAIRS
+    answers = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
+    longer = None
+    horizon = result.horizon.get("rounded network")
     if horizon is not None and horizon.difference is not None:
         # what everybody says of the shortest word known on which the rounded network leaves the automaton
         known = [horizon.difference.word]
@@ -230,6 +231,7 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
         one = replace(samples, words=known, analog=analog, rounded=rounded, scored=scored, n_short=1)
         stacks = result.stacks.stacks if result.view is None else ()
         longer = said_by_all(model, language, result.minimised, stacks, one)
+    pairs = _PAIRS_OF_A_BOX if boxed else _PAIRS
     partings = (answers.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in pairs)
     networks = ("network",) if boxed else ("rounded network", "network")
     others = [other for other in ("language", *networks) if other in answers.answers]
