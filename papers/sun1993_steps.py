@@ -133,8 +133,7 @@ def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> Quantised
     import numpy as np
 
     from ..extract.search.candidates import merging
-    from ..extract.search.machine import Machine, StackSymbols
-    from ..extract.search.transition_table import explore
+    from ..extract.search.machine import Machine, StackSymbols, explore
     from ..models.rounding import Rounded
 
     machine = Machine(Rounded(net), StackSymbols(net.letters, np.eye(net.n_symbols)), quantiser)

@@ -30,8 +30,7 @@ from ...models.base import NetworkState, StackModel, Step
 from ...models.rounding import Wrapper
 from ..answers import automaton_answers, network_answers, output_number
 from .candidates import Candidate, Scorer, minimised
-from .machine import BOTTOM
-from .transition_table import automaton_of_rules, initial_output
+from .machine import BOTTOM, automaton_of_rules, initial_output
 
 # ---- The answers of a network to words, each asked once and in batches: AALpy's system under learning.
 #

@@ -19,8 +19,7 @@ from ...models.base import NetworkState, StackModel
 from ...models.rounding import Operation, Rounded, RoundedSteps
 from ..specification import Specification
 from .candidates import LEARNING, Candidate, Scorer, cost, minimised
-from .machine import BOTTOM, StackSymbols, Window, cluster
-from .transition_table import automaton_of_rules
+from .machine import BOTTOM, StackSymbols, Window, automaton_of_rules, cluster
 
 # ---- The tree of a rounded network's runs: what it does on every short word, each prefix run once ----
 #

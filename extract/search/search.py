@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...automata.compare import Equal, Undecided
-from ...automata.pda import Output, Word
+from ...automata.pda import Word
 from ...core.errors import AutomatonError, StacklensError, is_installed
 from ...core.progress import current_limit, in_time
 from ...models.base import StackModel
@@ -25,9 +25,8 @@ from ..samples import MOST_STACKS, Fidelity, Samples, changed_answers, why_unfai
 from .asking import VisibleStack, asked_candidates, weighed_candidates
 from .candidates import Candidate, Scorer, cost, fewest_disagreements, minimised, stacks_and_cost
 from .learn import learned_candidates
-from .machine import Clusters, Levels, Machine, Quantiser, StackSymbols, cluster, vectors
+from .machine import Clusters, Levels, Machine, Quantiser, StackSymbols, cluster, explore, majority_table, vectors
 from .refinement import split_cluster
-from .transition_table import explore, majority_table
 
 # ---- Model-size search: machines of more and more states and stack symbols, each held against the rounded network.
 
@@ -118,26 +117,18 @@ class _Try:
             else:
                 self.states[states] = cluster(self.hidden, states, scorer.seed) if states else Levels(2, size)
         machine = Machine(Rounded(model), self.symbols[symbols], self.states[states])
-        candidates = []
-        for candidate in _explored_and_voted(machine, self.seen, scorer.complete):
-            candidates.append(scorer.score(candidate))
-            if candidates[-1].exact:
-                break
-        return (len(machine.symbols.names), machine.quantiser.name), candidates
-
-
-def _explored_and_voted(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Candidate]:
-    elected, minority = majority_table(machine, seen, complete)
-    number = len(machine.symbols.names)
-    blank = Candidate(machine.quantiser.name, number, "exploration", 0, None, minority, machine=machine)
-    if machine.n_stacks > MOST_STACKS:
-        yield blank
-        return
-    try:
-        yield minimised(blank, explore(machine, complete))
-    except StacklensError:  # no closure
-        yield blank
-    yield minimised(replace(blank, way="vote"), elected)
+        elected, minority = majority_table(machine, self.seen, scorer.complete)
+        name, number = machine.quantiser.name, len(machine.symbols.names)
+        blank = Candidate(name, number, "exploration", 0, None, minority, machine=machine)
+        if machine.n_stacks > MOST_STACKS:
+            return (number, name), [blank]
+        explored = blank
+        with suppress(StacklensError):  # no closure
+            explored = minimised(blank, explore(machine, scorer.complete))
+        candidates = [scorer.score(explored)]
+        if not candidates[0].exact:
+            candidates.append(scorer.score(minimised(replace(blank, way="vote"), elected)))
+        return (number, name), candidates
 
 
 # ---- The search for an automaton of a network on stacks ----
