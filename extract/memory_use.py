@@ -163,7 +163,10 @@ def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.nd
             dropped[stack] = found
     kept = tuple(stack for stack in everything if stack not in dropped)
     left_out = tuple(dropped[stack] for stack in sorted(dropped))
-    push_only = tuple(stack for stack in kept if runs.only_pushes(stack))
+    push_only: tuple[int, ...] = ()
+    if model.task_kind != "recognition" and runs.operations:  # a recogniser's verdict may depend on what lies there
+        pushes = (torch.stack(runs.operations, 1)[runs.real] == Operation.PUSH).all(0).tolist()
+        push_only = tuple(stack for stack in kept if pushes[stack])
     return StackUse(kept, left_out, len(words), int(runs.real.sum()), push_only)
 
 
@@ -206,13 +209,6 @@ class _Runs:
                 reason = ("constant" if steady else "ignored") if self.filled[stack] else "never filled"
                 return DroppedStack(stack, reason, values)
         return None
-
-    def only_pushes(self, stack: int) -> bool:
-        """Return whether ``stack`` pushes at every step; a recogniser's verdict may depend on what lies there."""
-        if self.model.task_kind == "recognition":
-            return False
-        pushes = [bool((x[:, stack] == Operation.PUSH)[self.real[:, t]].all()) for t, x in enumerate(self.operations)]
-        return bool(pushes) and all(pushes)
 
     def first_change(self, shown: dict[int, tuple[float, ...]], stack: int) -> int:
         """Return the first step at which leaving out ``stack`` changes something, the number of steps if none does."""

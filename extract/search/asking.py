@@ -381,9 +381,28 @@ def asked_candidates(
     kinds = [kind] if kind is not None else [*(["learn-vpa"] if nests else []), finite]
     for one in kinds:
         _check_asked_kind(one, scorer, visible)
+    with needing("AALpy", "interop"):
+        from aalpy.automata import SevpaAlphabet
+        from aalpy.learning_algs import run_KV
+    samples = scorer.samples
     for one in kinds:
-        yield from (tried := _learned_by_asking(scorer, one, visible, over))
-        if over() or any(found.exact for found in tried):
+        # the scorer's answers are known from the start
+        network, words, outputs = scorer.model, samples.words[: samples.n_short], samples.rounded[: samples.n_short]
+        if one == "learn-vpa" and network.task_kind == "next set":
+            complete = CompleteWords(network, scorer.complete)
+            network, outputs = complete, complete.verdicts(words, outputs)
+        answers = AnswersKept(network, over)
+        answers.keep(words, outputs)
+        answers.asked = samples.n_short
+        letters: Any = list(network.alphabet)
+        if one == "learn-vpa" and visible is not None:
+            calls, returns = list(visible.calls), list(visible.returns)
+            letters = SevpaAlphabet([x for x in letters if x not in calls + returns], calls, returns)
+        oracle = Oracle(scorer, answers, Candidate("KV", 0, one, 0, None, None), over)
+        with contextlib.suppress(EnoughError, OutOfTimeError, *_GIVES_UP):
+            run_KV(letters, answers, oracle, one.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
+        yield from sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))
+        if over() or any(found.exact for found in oracle.tried):
             return
 
 
@@ -402,35 +421,6 @@ def _check_asked_kind(kind: str, scorer: Scorer, visible: VisibleStack | None) -
         if strange := set(visible.calls + visible.returns) - set(scorer.model.alphabet):
             known = " ".join(scorer.model.alphabet)
             raise StacklensError(f"calls and returns are of {known}, not {' '.join(sorted(strange))}")
-
-
-def _learned_by_asking(
-    scorer: Scorer, kind: str, visible: VisibleStack | None, over: Callable[[], bool]
-) -> list[Candidate]:
-    """Return the hypotheses of one learner, those with fewer errors last."""
-    with needing("AALpy", "interop"):
-        from aalpy.automata import SevpaAlphabet
-        from aalpy.learning_algs import run_KV
-    network, samples = scorer.model, scorer.samples
-
-    # the scorer's answers are known from the start
-    words, outputs = samples.words[: samples.n_short], samples.rounded[: samples.n_short]
-    if kind == "learn-vpa" and network.task_kind == "next set":
-        complete = CompleteWords(network, scorer.complete)
-        network, outputs = complete, complete.verdicts(words, outputs)
-    answers = AnswersKept(network, over)
-    answers.keep(words, outputs)
-    answers.asked = samples.n_short
-
-    letters: Any = list(network.alphabet)
-    if kind == "learn-vpa":
-        assert visible is not None
-        calls, returns = list(visible.calls), list(visible.returns)
-        letters = SevpaAlphabet([x for x in letters if x not in calls + returns], calls, returns)
-    oracle = Oracle(scorer, answers, Candidate("KV", 0, kind, 0, None, None), over)
-    with contextlib.suppress(EnoughError, OutOfTimeError, *_GIVES_UP):
-        run_KV(letters, answers, oracle, kind.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
-    return sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))
 
 
 # ---- Answers that contradict themselves: states are merged by weight, as no automaton has them all.

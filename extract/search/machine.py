@@ -419,7 +419,16 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
         outputs = made.outputs
     sets = machine.network.task_kind == "next set"
     predicted = _before(outputs, _NONE) if sets else np.full_like(outputs, _NONE)
-    windows = _seen_windows(made.operations, made.pushed, machine.network.depth)
+    # the windows that each step sees under these moves, (N, T, n_stacks, depth); the bottom is ``depth`` empty cells
+    n, steps, n_stacks = made.operations.shape
+    depth = machine.network.depth
+    cells, heights = np.full((n, n_stacks, depth + steps), EMPTY_CELL), np.zeros((n, n_stacks), np.int64)
+    windows = np.empty((n, steps, n_stacks, depth), np.int64)
+    for t in range(steps):
+        windows[:, t] = np.take_along_axis(cells, depth + heights[..., None] - 1 - np.arange(depth), -1)
+        done, heights = without_empty_pops(made.operations[:, t], heights)
+        row, stack = np.nonzero(done & Operation.PUSH)
+        cells[row, stack, depth + heights[row, stack] - 1] = made.pushed[:, t][row, stack]
     # where each step was, and what it did
     moves = np.stack([made.operations, made.pushed * (made.operations >= Operation.PUSH)], -1)
     place = [_before(made.targets, _NONE), predicted, seen.symbols, windows]
@@ -433,21 +442,6 @@ def _observed_transitions(machine: Machine, seen: Trace) -> tuple[np.ndarray, li
 
 def _before(values: np.ndarray, first: int) -> np.ndarray:
     return np.pad(values, ((0, 0), (1, 0)), constant_values=first)[:, :-1]
-
-
-def _seen_windows(operations: np.ndarray, pushed: np.ndarray, depth: int) -> np.ndarray:
-    """Return the windows that each step sees under these moves, (N, T, n_stacks, depth), EMPTY below the bottom."""
-    n, steps, n_stacks = operations.shape
-    cells = np.full((n, n_stacks, depth + steps), EMPTY_CELL)  # the bottom is `depth` empty cells
-    heights = np.zeros((n, n_stacks), np.int64)
-    windows = np.empty((n, steps, n_stacks, depth), np.int64)
-    for t in range(steps):
-        places = depth + heights[..., None] - 1 - np.arange(depth)
-        windows[:, t] = np.take_along_axis(cells, places, -1)
-        done, heights = without_empty_pops(operations[:, t], heights)
-        word, stack = np.nonzero(done & Operation.PUSH)
-        cells[word, stack, depth + heights[word, stack] - 1] = pushed[:, t][word, stack]
-    return windows
 
 
 @dataclass
