@@ -25,7 +25,6 @@ from .result import BlackBoxView, WhatIsSaid
 from .samples import draw_samples, reason_not_learned
 from .search.asking import ASKED
 from .search.candidates import Candidate
-from .search.search import is_near
 from .specification import Specification, default_max_length
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
         if best is None or best.automaton is None:
             raise StacklensError("nothing was learned from the network's answers in the time that there was")
         wrong = best.disagreements or 0
-        counted = 0 if is_near(looked.scorer, best) else wrong
+        counted = 0 if looked.scorer.is_near(best) else wrong
         reason = looked.reason or reason_not_learned(best.method, best.states, counted, len(samples.words))
         proof: Comparison = (
             Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)

@@ -157,7 +157,8 @@ def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.nd
     # ablation: the stack that changes least alone goes first, and stays away while others are tried
     runs = _Runs(model, words, scored)
     dropped: dict[int, DroppedStack] = {}
-    for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
+    alone = [runs.first_difference({stack: tuple(runs.empty[stack].tolist())}) for stack in everything]
+    for stack in sorted(everything, key=lambda stack: (-alone[stack], stack)):
         found = runs.dropped({number: one.shown for number, one in dropped.items()}, stack)
         if found is not None:
             dropped[stack] = found
@@ -204,24 +205,21 @@ class _Runs:
         # shown as empty at every step, or else as what it shows most often
         for reading in (self.empty[stack], common):
             values = tuple(reading.tolist())
-            if self._first_difference({**shown, stack: values}) is None:
+            if self.first_difference({**shown, stack: values}) == len(self.answers):
                 steady = bool(counts.max() * 20 > counts.sum() * 19)
                 reason = ("constant" if steady else "ignored") if self.filled[stack] else "never filled"
                 return DroppedStack(stack, reason, values)
         return None
 
-    def first_change(self, shown: dict[int, tuple[float, ...]], stack: int) -> int:
-        """Return the first step at which leaving out ``stack`` changes something, the number of steps if none does."""
-        first = self._first_difference({**shown, stack: tuple(self.empty[stack].tolist())})
-        return len(self.answers) if first is None else first
-
     @torch.no_grad()
-    def _first_difference(self, shown: dict[int, tuple[float, ...]]) -> int | None:
-        """Return the first step at which an output that counts, or another stack's operation, is not the same."""
+    def first_difference(self, shown: dict[int, tuple[float, ...]]) -> int:
+        """Return the first step at which an output that counts, or another stack's operation, is not the same where
+        these stacks are ``shown`` so; the number of steps if none is.
+        """
         if all(
             not self.filled[stack] and values == tuple(self.empty[stack].tolist()) for stack, values in shown.items()
         ):
-            return None  # they show that themselves
+            return len(self.answers)  # they show that themselves
         kept = [stack for stack in range(self.model.n_stacks) if stack not in shown]
         network = Rounded(FewerStacks(self.model, shown))
         state = network.initial_state(len(self.symbols))
@@ -234,7 +232,7 @@ class _Runs:
             changed = torch.from_numpy(np.asarray(network.answer(state) != answers))
             if (moved | (changed & self.scored[:, t])).any():
                 return t
-        return None
+        return len(self.answers)
 
 
 # ---- Networks whose memory is no stack, seen as networks on stacks: which view holds, and what it takes for granted.
