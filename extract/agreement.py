@@ -96,17 +96,25 @@ def shorten(
     """
     size, together, same = max(1, len(word) // 2), min(_TRIED, budget // 4), set[Word]()
 
-    def lists() -> Iterator[list[Word]]:
+    def batches() -> Iterator[list[Word]]:
+        # some thousand symbols together: few words take as many steps as hundreds
         nonlocal size
+        enough, batch = min(together, max(_ENOUGH, _ROWS * len(word))), list[Word]()
         while True:
-            # words on which both do the same are not run again: a shorter word, or another size, has many of them
-            yield from ([cut for cut in cuts if cut not in same] for cuts in _cuts(word, size, pda, together))
+            for cuts in _cuts(word, size, pda, together):
+                # words on which both do the same are not run again: a shorter word, or another size, has many of them
+                batch += [cut for cut in dict.fromkeys(cuts) if cut not in same]
+                if sum(map(len, batch)) >= enough:
+                    yield list(dict.fromkeys(batch))
+                    batch = []
             if size == 1:
-                return
+                break
             size = max(1, size // 2)
+        if batch:
+            yield list(dict.fromkeys(batch))
 
     while len(word):
-        for cuts in _batched(lists(), min(together, max(_ENOUGH, _ROWS * len(word)))):
+        for cuts in batches():
             budget -= sum(map(len, cuts))
             if budget < 0:
                 return word
@@ -135,28 +143,14 @@ def _cuts(word: Word, size: int, pda: PushdownAutomaton | None, together: int) -
         number = max(2, min(_ENDS, together // len(word)))
         anew = [i for i in range(1, len(word)) if word[i] == word[0] != word[i - 1]]
         lengths = {len(word) * n // number for n in range(number)} | {len(word) - 1}
-        yield _distinct_words([word[:n] for n in sorted(lengths)] + [word[i:] for i in _thinned(anew, number)])
+        yield [word[:n] for n in sorted(lengths)] + [word[i:] for i in _thinned(anew, number)]
         yield from _with_fewer_rounds(word, together)
         if pda is not None:
             yield _unnested(word, pda, together)
     places = range(0, len(word), size)
-    yield _distinct_words([_join_words(word[:a], word[a + size :]) for a in places])
+    yield [_join_words(word[:a], word[a + size :]) for a in places]
     if len(places) ** 2 // 2 <= _PAIRS:
-        yield _distinct_words(
-            [_join_words(word[:a], word[a + size : b], word[b + size :]) for a in places for b in places if a < b]
-        )
-
-
-def _batched(lists: Iterator[list[Word]], enough: int) -> Iterator[list[Word]]:
-    """Yield the words of ``lists`` in longer lists of ``enough`` symbols: few words take as many steps as hundreds."""
-    batch: list[Word] = []
-    for words in lists:
-        batch += words
-        if sum(map(len, batch)) >= enough:
-            yield _distinct_words(batch)
-            batch = []
-    if batch:
-        yield _distinct_words(batch)
+        yield [_join_words(word[:a], word[a + size : b], word[b + size :]) for a in places for b in places if a < b]
 
 
 def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
@@ -181,7 +175,7 @@ def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
             lost = {place: fewer * each + more for place, (each, more) in way.items()}
             kept = [part for place, (part, n) in enumerate(parts) for _ in range(n - lost.get(place, 0))]
             found.append(_join_words(word[:0], *kept))
-        yield _distinct_words(found)
+        yield found
 
 
 def _thinned(things: Sequence[T], most: int) -> Sequence[T]:
@@ -232,10 +226,6 @@ def _join_words(*parts: Word) -> Word:
     if all(isinstance(part, str) for part in parts):
         return "".join(parts)  # type: ignore[arg-type]
     return tuple(symbol for part in parts for symbol in part)
-
-
-def _distinct_words(words: list[Word]) -> list[Word]:
-    return list(dict.fromkeys(words))
 
 
 # ---- Agreement of an automaton with what it should do, or with a network ----

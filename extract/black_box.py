@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..automata.compare import Comparison, Different, Undecided, compare, compared_outputs
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
 from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
@@ -25,7 +25,6 @@ from .result import BlackBoxView, WhatIsSaid
 from .samples import draw_samples, reason_not_learned
 from .search.asking import ASKED
 from .search.candidates import Candidate
-from .search.search import is_near
 from .specification import Specification, default_max_length
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
         if best is None or best.automaton is None:
             raise StacklensError("nothing was learned from the network's answers in the time that there was")
         wrong = best.disagreements or 0
-        counted = 0 if is_near(looked.scorer, best) else wrong
+        counted = 0 if looked.scorer.is_near(best) else wrong
         reason = looked.reason or reason_not_learned(best.method, best.states, counted, len(samples.words))
         proof: Comparison = (
             Undecided("there is nothing to compare with") if language is None else language.compare(best.automaton)
@@ -95,18 +94,10 @@ def _compare_answers(
             agree_to = most
         elif found is not None:
             word, exact = found, True
-    apart = None if word is None else _answers_of_all(word, exact, white, black, model, language)
-    return comparison, agree_to, apart
+    if word is None:
+        return comparison, agree_to, None
 
-
-def _answers_of_all(
-    word: Word,
-    shortest: bool,
-    white: PushdownAutomaton,
-    black: PushdownAutomaton,
-    model: StackModel[Any],
-    language: Specification | None,
-) -> WhatIsSaid:
+    # what all answer to the word
     answers = [automaton_answers(pda, model, [word])[0] for pda in (white, black)]
     answers += [network_answers(runner, [word])[0] for runner in (model, Rounded(model))]
     meant = language is None or bool(language.meant([word])[0])
@@ -118,4 +109,5 @@ def _answers_of_all(
         white_says, black_says = ("accepts" if pda.accepts(word) else "rejects" for pda in (white, black))
         network = rounded = "says as both do"
     step = None if recogniser or not differ else differ[0] + 1
-    return WhatIsSaid(word, shortest, step, white_says, black_says, network, rounded, meant)
+    apart = WhatIsSaid(word, exact, step, white_says, black_says, network, rounded, meant)
+    return comparison, agree_to, apart

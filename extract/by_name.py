@@ -36,22 +36,20 @@ def subject_named(
     """
     if kind == "recognition":
         return get_language(name)
-    task: Task | None = None
-    unread: StacklensError | None = None
+    found: Task | StacklensError
     try:
-        task = get_task(name)
+        found = get_task(name)
     except StacklensError as error:
-        unread = error
-    in_file = isinstance(task, LanguageNextSet)
-    if unread is not None and not isinstance(unread, UnknownNameError):  # nothing that can be read
-        in_file = is_path(name)
-    if kind == "next set" and (in_file or task is None or task.kind != "next set"):
+        found = error
+    unreadable = isinstance(found, StacklensError) and not isinstance(found, UnknownNameError)
+    in_file = is_path(name) if unreadable else isinstance(found, LanguageNextSet)
+    if kind == "next set" and (in_file or isinstance(found, StacklensError) or found.kind != "next set"):
         with suppress(UnknownNameError):  # a task alone has that name, or nothing has
             return _predicted(get_language(name), outputs)
-    if unread is not None and not in_file:
-        raise unread
-    if task is not None and not in_file:
-        return task
+    if not in_file:
+        if isinstance(found, StacklensError):
+            raise found
+        return found
     # the tasks for networks of this kind, of those over the alphabet alone where there are any
     kinds = min(max(1, len(alphabet) // 2), _MOST_KINDS)
     names = sorted(name.replace("-N", f"-{kinds}").replace("-K-M", f"-{kinds}-3") for name in task_names())

@@ -120,13 +120,23 @@ def claim_of(
         reference = specification.automaton()
     if reference is not None and not (reference.real_time and reference.input_alphabet == pda.input_alphabet):
         reference = None
+    # the transitions with an output that counts on some of the words; all, where all outputs do
+    mask = None if specification is None or not words else specification.scored(words)
+    scored = np.full(tables.tables.target.size, mask is None)
+    if mask is not None:
+        codes, _ = encode_words(words, pda.input_alphabet)
+        runs = ManyRuns.start(tables, len(words))
+        for t in range(codes.shape[1]):
+            cells, going = runs.cells(np.maximum(codes[:, t], 0)), (codes[:, t] >= 0) & ~runs.over
+            runs = runs.step(codes[:, t])
+            scored[cells[going & ~runs.over & mask[:, t]]] = True
     sets = [[one is None or x in one for x in pda.input_alphabet] for one in tables.tables.outputs]
     return Claim(
         pda,
         tables,
         letters=np.array([network.alphabet.index(symbol) for symbol in pda.input_alphabet], np.int64),
         numbers=numbers,
-        scored=_scored(tables, pda, specification, words),
+        scored=scored,
         recognition=network.task_kind == "recognition",
         expected=np.array(sets) if network.task_kind == "next set" else None,
         partial=network.task_kind not in ("recognition", "next set"),
@@ -233,20 +243,3 @@ def _networks(result: Extraction) -> tuple[StackModel[Any], StackModel[Any], Sta
     if view is None:
         raise StacklensError(f"the network has no view called {result.view.name}")
     return view, view, None
-
-
-def _scored(
-    tables: RunTables, pda: PushdownAutomaton, specification: Specification | None, words: list[Word]
-) -> np.ndarray:
-    """Return which transitions have an output that counts on some of ``words``; all, where all outputs do."""
-    size = tables.tables.target.size
-    mask = None if specification is None or not words else specification.scored(words)
-    if mask is None:
-        return np.ones(size, np.bool_)
-    codes, _ = encode_words(words, pda.input_alphabet)
-    scored, runs = np.zeros(size, np.bool_), ManyRuns.start(tables, len(words))
-    for t in range(codes.shape[1]):
-        cells, going = runs.cells(np.maximum(codes[:, t], 0)), (codes[:, t] >= 0) & ~runs.over
-        runs = runs.step(codes[:, t])
-        scored[cells[going & ~runs.over & mask[:, t]]] = True
-    return scored

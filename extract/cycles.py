@@ -120,32 +120,28 @@ def pump_lines(
             answers[~scored] = ANY
         answered.append(answers)
 
+    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
     lines, place = [], 0
     for pump, rounds in kept:
-        rows = slice(place, place + len(pump.afters))
-        line = _pump_line(model, pump, rounds, answered[0][rows], answered[1][rows])
-        place = rows.stop
-        if line is not None:
+        ends = pump.afters
+        few, more = (answers[place : place + len(ends)] for answers in answered)
+        place += len(ends)
+        word = pump.word(_ROUNDS_OF_A_LINE[1])
+        begun = len(word) - len(ends[0])
+        letters = np.array([numbers[symbol] for part in (word[:begun], *ends) for symbol in part], dtype=np.int64)
+        if model.task_kind == "recognition":
+            verdicts, nothing = tuple(more[:, 0].tolist()), np.full(len(letters), ANY)
+            line, repeats = (
+                Line(pump, model.alphabet, rounds, LinePart(letters, nothing), verdicts),
+                (few == more).all(),
+            )
+        else:
+            said = [more[0, :begun], *(row[begun : begun + len(end)] for row, end in zip(more, ends, strict=True))]
+            line = Line(pump, model.alphabet, rounds, LinePart(letters, np.concatenate(said)), (ANY,) * len(ends))
+            repeats = all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE))
+        if repeats:
             lines.append(line)
     return lines
-
-
-def _pump_line(model: StackModel[Any], pump: Pump, rounds: int, few: np.ndarray, more: np.ndarray) -> Line | None:
-    """Return a family in numbers, None where the answers ``few`` and ``more`` do not repeat."""
-    recogniser = model.task_kind == "recognition"
-    if recogniser and (few != more).any():
-        return None
-    word, ends = pump.word(_ROUNDS_OF_A_LINE[1]), pump.afters
-    begun = len(word) - len(ends[0])
-    numbers = {symbol: number for number, symbol in enumerate(model.alphabet)}
-    letters = np.array([numbers[symbol] for part in (word[:begun], *ends) for symbol in part], dtype=np.int64)
-    if recogniser:
-        return Line(
-            pump, model.alphabet, rounds, LinePart(letters, np.full(len(letters), ANY)), tuple(more[:, 0].tolist())
-        )
-    answers = [more[0, :begun], *(row[begun : begun + len(end)] for row, end in zip(more, ends, strict=True))]
-    line = Line(pump, model.alphabet, rounds, LinePart(letters, np.concatenate(answers)), (ANY,) * len(ends))
-    return line if all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE)) else None
 
 
 # ---- The automaton against a network on words that go round: what adds up at every round shows nowhere else ----
@@ -418,22 +414,19 @@ def shortest_break(found: Sequence[LineParting], differ: _Differ) -> Broken | No
     for place, i in enumerate(order):
         if best is not None and place >= _LOOKED_AT and symbols > _SYMBOLS_OF_BREAKS:
             break
-        if best is not None and not _may_be_shorter(found[i], best, differ):
-            continue
+        if best is not None:  # is there a word that is shorter, with as many rounds or less?
+            line, tried = found[i].line, list[Word]()
+            for after in dict.fromkeys((found[i].after, 0)):
+                rounds = range(found[i].rounds, found[i].before, -1)
+                made = (_broken(line.pump, line.alphabet, n, after).word for n in rounds)
+                tried += islice((word for word in made if len(word) < len(best.word)), _LOOKED_AT)
+            if not tried or not differ(tried).any():
+                continue
         symbols += min(_AT_ONCE, found[i].rounds - found[i].before) * len(words[i].word)
         fewer = _fewest(found[i], words[i], differ)
         if fewer is not None and (best is None or _break_size(fewer) < _break_size(best)):
             best = fewer
     return best
-
-
-def _may_be_shorter(parting: LineParting, best: Broken, differ: _Differ) -> bool:
-    tried: list[Word] = []
-    for after in dict.fromkeys((parting.after, 0)):
-        rounds = range(parting.rounds, parting.before, -1)
-        words = (_broken(parting.line.pump, parting.line.alphabet, n, after).word for n in rounds)
-        tried += islice((word for word in words if len(word) < len(best.word)), _LOOKED_AT)
-    return bool(tried) and bool(differ(tried).any())
 
 
 def _break_size(broken: Broken) -> tuple[int, int]:

@@ -220,8 +220,9 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
         pda = result.found.automaton
     boxed = _is_boxed(result)
     by_steps = result.view is None and not boxed
-    answers, longer = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples), None
-    horizon, pairs = result.horizon.get("rounded network"), _PAIRS_OF_A_BOX if boxed else _PAIRS
+    answers = said_by_all(model, language, pda, result.stacks.stacks if by_steps else (), samples)
+    longer = None
+    horizon = result.horizon.get("rounded network")
     if horizon is not None and horizon.difference is not None:
         # what everybody says of the shortest word known on which the rounded network leaves the automaton
         known = [horizon.difference.word]
@@ -230,6 +231,7 @@ def diagnose(result: Extraction, samples: Samples) -> Diagnosis:
         one = replace(samples, words=known, analog=analog, rounded=rounded, scored=scored, n_short=1)
         stacks = result.stacks.stacks if result.view is None else ()
         longer = said_by_all(model, language, result.minimised, stacks, one)
+    pairs = _PAIRS_OF_A_BOX if boxed else _PAIRS
     partings = (answers.parting(*pair) or (longer.parting(*pair) if longer is not None else None) for pair in pairs)
     networks = ("network",) if boxed else ("rounded network", "network")
     others = [other for other in ("language", *networks) if other in answers.answers]
@@ -253,18 +255,55 @@ _OUTWEIGH = ("adapter suspicious", "another threshold", "not learned", "computes
 
 def advice(result: Extraction) -> str:
     """Return in a few lines why the automaton cannot be relied on, or that nothing contradicts it."""
+    boxed = _is_boxed(result)
     if result.minimised is None:
         lines = [f"There is no automaton: {result.reason}."]
     else:
-        reasons, says = _contradictions(result), wording.as_sentence(result.headline)
+        says = wording.as_sentence(result.headline)
         caused = [] if result.causality is None else [wording.as_sentence(result.causality.verdict)]
         if result.status == 0:
             end = ["Print the result for what it was checked on.", *_mending(result)]
             return "\n".join([f"Nothing contradicts the automaton. {says}", *caused, *end])
+
+        # what contradicts it
+        reasons = []
+        if (wrong := result.contradicted) is not None:
+            what = wording.KINDS[wrong.kind][0].removesuffix(", all")
+            where = "" if wrong.counterexample is None else f", such as {_word_in_a_line(wrong.counterexample)}"
+            other = "black box" if boxed and wrong.other != "language" else wrong.other
+            much = f"{wrong.disagreements:,} of {wrong.words:,} {what}{where}"
+            reasons.append(f"The automaton differs from the {other} on {much}.")
+        if isinstance(result.proof, Different):
+            word = _word_in_a_line(make_word(result.proof.word, result.network.alphabet))
+            reasons.append(f"The automaton is not {result.language_name}: {result.proof.reason}, on {word}.")
+        if (counts := result.counts) is not None and not counts.equal:
+            reasons.append(f"Its accepted words of length {counts.first_different} were counted twice, differently.")
+        if result.loaded is not None:
+            reasons += [f"The file claims {one}, which could not be shown." for one in result.loaded.refuted]
+        if not reasons and result.caution is not None:  # it alone is why the status is not 0
+            reasons.append(wording.as_sentence(result.caution))
         lines = [says, *reasons, *caused]
-    measured = _measured_lines(result)
-    lines += [*_diagnosed_lines(result), *(["", "Measured:", *measured] if measured else []), "", "What to do next:"]
-    return "\n".join([*lines, *_next_steps(result)])
+    lines += _diagnosed_lines(result)
+
+    # what was measured
+    fidelity, rounding, measured = result.fidelity, result.fidelity.rounding, list[str]()
+    if (margin := fidelity.action_margin) is not None and not boxed:
+        measured += [
+            f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
+            f"- {fidelity.graded_actions:.1%} of the actions are graded; the smallest margin is {margin:.3f}",
+        ]
+    if result.view is not None:
+        measured.append(f"- seen as {wording.view_claim(result.view.to_dict())}")
+    if (outvoted := fidelity.minority_transitions) is not None:
+        measured.append(f"- {outvoted:.1%} of the transitions are outvoted (3% is good, 6% is bad)")
+    if result.candidates:
+        best = "" if result.found is None else f"; the best has {count(result.found.states, 'state')}"
+        measured.append(f"- {count(len(result.candidates), 'candidate')} tried{best}")
+    if result.found is not None and result.found.disagreements:
+        other = "black box" if boxed else "rounded network"
+        measured.append(f"- it differs from the {other} on {count(result.found.disagreements, 'checking word')}")
+    lines += ["", "Measured:", *measured] if measured else []
+    return "\n".join([*lines, "", "What to do next:", *_next_steps(result)])
 
 
 class Mending(NamedTuple):
@@ -305,26 +344,6 @@ def _mending(result: Extraction) -> list[str]:
     return [f"{aim}: {', or '.join(filter(None, calls))}: {found.says}"]
 
 
-def _contradictions(result: Extraction) -> list[str]:
-    lines = []
-    if (wrong := result.contradicted) is not None:
-        what = wording.KINDS[wrong.kind][0].removesuffix(", all")
-        where = "" if wrong.counterexample is None else f", such as {_word_in_a_line(wrong.counterexample)}"
-        other = "black box" if _is_boxed(result) and wrong.other != "language" else wrong.other
-        much = f"{wrong.disagreements:,} of {wrong.words:,} {what}{where}"
-        lines.append(f"The automaton differs from the {other} on {much}.")
-    if isinstance(result.proof, Different):
-        word = _word_in_a_line(make_word(result.proof.word, result.network.alphabet))
-        lines.append(f"The automaton is not {result.language_name}: {result.proof.reason}, on {word}.")
-    if result.counts is not None and not result.counts.equal:
-        lines.append(f"Its accepted words of length {result.counts.first_different} were counted twice, differently.")
-    if result.loaded is not None:
-        lines += [f"The file claims {one}, which could not be shown." for one in result.loaded.refuted]
-    if not lines and result.caution is not None:  # it alone is why the status is not 0
-        lines.append(wording.as_sentence(result.caution))
-    return lines
-
-
 def _diagnosed_lines(result: Extraction) -> list[str]:
     """Return likely cause, accuracy by size, where two part first, and what was tried, a paragraph each."""
     found = result.diagnosis
@@ -359,26 +378,6 @@ def _diagnosed_lines(result: Extraction) -> list[str]:
     if result.view is not None:
         tried += [f"- {one.name}: {count(one.candidates, 'candidate')}" for one in result.view.tried]
     return [*lines, "", "Tried:", *(tried or ["- nothing: it was given up before the search"])]
-
-
-def _measured_lines(result: Extraction) -> list[str]:
-    found, rounding, lines = result.fidelity, result.fidelity.rounding, []
-    if found.action_margin is not None and not _is_boxed(result):
-        lines += [
-            f"- rounding the actions changes {rounding.disagreements:,} of {rounding.words:,} verdicts",
-            f"- {found.graded_actions:.1%} of the actions are graded; the smallest margin is {found.action_margin:.3f}",
-        ]
-    if result.view is not None:
-        lines.append(f"- seen as {wording.view_claim(result.view.to_dict())}")
-    if found.minority_transitions is not None:
-        lines.append(f"- {found.minority_transitions:.1%} of the transitions are outvoted (3% is good, 6% is bad)")
-    if result.candidates:
-        best = "" if result.found is None else f"; the best has {count(result.found.states, 'state')}"
-        lines.append(f"- {count(len(result.candidates), 'candidate')} tried{best}")
-    if result.found is not None and result.found.disagreements:
-        other = "black box" if _is_boxed(result) else "rounded network"
-        lines.append(f"- it differs from the {other} on {count(result.found.disagreements, 'checking word')}")
-    return lines
 
 
 def _next_steps(result: Extraction) -> list[str]:

@@ -50,7 +50,7 @@ from .samples import (
 from .search.asking import ASKED
 from .search.candidates import Candidate, Scorer, fewest_disagreements
 from .search.learn import learned_candidates
-from .search.search import broken, candidates_of_buffers, find_candidates, is_near, repair, search_ways, second_opinion
+from .search.search import broken, candidates_of_buffers, find_candidates, repair, search_ways, second_opinion
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
@@ -140,7 +140,7 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
     learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
     if not views and learns and rounding_changes_behaviour(model, fidelity):
         soft = _look_unrounded(model, samples, known)
-        if soft.best is not None and is_near(soft.scorer, soft.best):
+        if soft.scorer.is_near(soft.best):
             return soft
     if not any(one.holds for one in views):
         reason = memory_use.reason_no_view_holds(views) if views else None
@@ -162,7 +162,7 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
         rivals = [rival.best for rival in (best, looked) if rival is not None and rival.best is not None]
         if best is None or fewest_disagreements(rivals) is not best.best:
             best = looked
-        if looked.best is not None and is_near(looked.scorer, looked.best):
+        if looked.scorer.is_near(looked.best):
             break
     assert best is not None
     return replace(best, tried=tried, views=tuple(turns.values()))
@@ -191,8 +191,7 @@ def _look_at_buffers(model: StackModel[Any], samples: Samples, known: Known) -> 
         return SearchOutcome(scorer, seen, stacks, None, [], reason=graded + seen_graded(model, samples))
     tried, steps, found = candidates_of_buffers(model, scorer, config, fidelity, on_progress, budget)
     best = fewest_disagreements(tried)
-    settled = best is not None and is_near(scorer, best)
-    reason = None if settled else reason_not_settled(steps, found)
+    reason = None if scorer.is_near(best) else reason_not_settled(steps, found)
     return SearchOutcome(scorer, seen, stacks, best, tried, reason=reason)
 
 
@@ -341,7 +340,7 @@ def _faithful(
 ) -> tuple[str | None, str | None]:
     """Return why no automaton can stand for the network, None if one can, and what is to be doubted of one that can."""
     best, scorer, samples, doubt = looked.best, looked.scorer, looked.scorer.samples.words, None
-    wrong = 0 if best is not None and is_near(scorer, best) else None if best is None else best.disagreements
+    wrong = 0 if scorer.is_near(best) else None if best is None else best.disagreements
     if looked.boxed is not None:
         found = ("", 0) if best is None else (best.method, best.states)
         largest = max((one.states for one in looked.tried), default=0)

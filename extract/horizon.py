@@ -39,10 +39,6 @@ class ProvedLength:
     number_format: str | None = None
     itself: bool = False
 
-    def is_of(self, other: str) -> bool:
-        """Return whether it is proved of ``other``, one of `NETWORKS`."""
-        return self.itself or other == "rounded network"
-
 
 @dataclass(frozen=True)
 class FirstDifference:
@@ -183,11 +179,11 @@ def horizons_of(
     alike: bool = False,  # whether a proof of one network is one of each
 ) -> dict[str, Horizon]:
     """Return how far ``checks``, and what is ``proved``, show an automaton to agree with each of these networks."""
-    horizons = {}
-    for other, first in differences.items():
-        mine = [one for one in proved if alike or one.is_of(other)]
-        horizons[other] = horizon_of(checks, other, partial_domain, first, mine)
-    return horizons
+    itself = proved if alike else [one for one in proved if one.itself]
+    return {
+        other: horizon_of(checks, other, partial_domain, first, proved if other == "rounded network" else itself)
+        for other, first in differences.items()
+    }
 
 
 def known_horizons(

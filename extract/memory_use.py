@@ -157,13 +157,17 @@ def relevant_stacks(model: StackModel[Any], words: Sequence[Word], scored: np.nd
     # ablation: the stack that changes least alone goes first, and stays away while others are tried
     runs = _Runs(model, words, scored)
     dropped: dict[int, DroppedStack] = {}
-    for stack in sorted(everything, key=lambda stack: (-runs.first_change({}, stack), stack)):
+    alone = [runs.first_difference({stack: tuple(runs.empty[stack].tolist())}) for stack in everything]
+    for stack in sorted(everything, key=lambda stack: (-alone[stack], stack)):
         found = runs.dropped({number: one.shown for number, one in dropped.items()}, stack)
         if found is not None:
             dropped[stack] = found
     kept = tuple(stack for stack in everything if stack not in dropped)
     left_out = tuple(dropped[stack] for stack in sorted(dropped))
-    push_only = tuple(stack for stack in kept if runs.only_pushes(stack))
+    push_only: tuple[int, ...] = ()
+    if model.task_kind != "recognition" and runs.operations:  # a recogniser's verdict may depend on what lies there
+        pushes = (torch.stack(runs.operations, 1)[runs.real] == Operation.PUSH).all(0).tolist()
+        push_only = tuple(stack for stack in kept if pushes[stack])
     return StackUse(kept, left_out, len(words), int(runs.real.sum()), push_only)
 
 
@@ -201,31 +205,21 @@ class _Runs:
         # shown as empty at every step, or else as what it shows most often
         for reading in (self.empty[stack], common):
             values = tuple(reading.tolist())
-            if self._first_difference({**shown, stack: values}) is None:
+            if self.first_difference({**shown, stack: values}) == len(self.answers):
                 steady = bool(counts.max() * 20 > counts.sum() * 19)
                 reason = ("constant" if steady else "ignored") if self.filled[stack] else "never filled"
                 return DroppedStack(stack, reason, values)
         return None
 
-    def only_pushes(self, stack: int) -> bool:
-        """Return whether ``stack`` pushes at every step; a recogniser's verdict may depend on what lies there."""
-        if self.model.task_kind == "recognition":
-            return False
-        pushes = [bool((x[:, stack] == Operation.PUSH)[self.real[:, t]].all()) for t, x in enumerate(self.operations)]
-        return bool(pushes) and all(pushes)
-
-    def first_change(self, shown: dict[int, tuple[float, ...]], stack: int) -> int:
-        """Return the first step at which leaving out ``stack`` changes something, the number of steps if none does."""
-        first = self._first_difference({**shown, stack: tuple(self.empty[stack].tolist())})
-        return len(self.answers) if first is None else first
-
     @torch.no_grad()
-    def _first_difference(self, shown: dict[int, tuple[float, ...]]) -> int | None:
-        """Return the first step at which an output that counts, or another stack's operation, is not the same."""
+    def first_difference(self, shown: dict[int, tuple[float, ...]]) -> int:
+        """Return the first step at which an output that counts, or another stack's operation, is not the same where
+        these stacks are ``shown`` so; the number of steps if none is.
+        """
         if all(
             not self.filled[stack] and values == tuple(self.empty[stack].tolist()) for stack, values in shown.items()
         ):
-            return None  # they show that themselves
+            return len(self.answers)  # they show that themselves
         kept = [stack for stack in range(self.model.n_stacks) if stack not in shown]
         network = Rounded(FewerStacks(self.model, shown))
         state = network.initial_state(len(self.symbols))
@@ -238,7 +232,7 @@ class _Runs:
             changed = torch.from_numpy(np.asarray(network.answer(state) != answers))
             if (moved | (changed & self.scored[:, t])).any():
                 return t
-        return None
+        return len(self.answers)
 
 
 # ---- Networks whose memory is no stack, seen as networks on stacks: which view holds, and what it takes for granted.

@@ -3,7 +3,7 @@
 On the same words candidates are compared with the rounded network later.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import permutations, product
@@ -378,7 +378,13 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     if specification is None:
         pairs = [_Nest((), (a,), (), ((b,),)) for a in alphabet for b in alphabet if a != b]
         words |= {nest.word(n, n + more, model.alphabet): None for n in _NESTED for nest in pairs for more in (0, 1)}
-        words |= dict.fromkeys(_powers(alphabet, model, many))
+        # a^n for every n, and (ab)^n, as far as there is room, or the longest where all beginnings are seen
+        room = min(2 * _DEEPEST, int((_POWERS / len(alphabet)) ** 0.5)) if many else _DEEPEST // 2
+        twos = [(a, b) for a in alphabet for b in alphabet if a < b][: len(alphabet) // 2]
+        for unit in (*((a,) for a in alphabet), *twos):
+            most = room // len(unit)
+            first = 1 if model.task_kind == "recognition" else most
+            words |= {make_word(unit * n, model.alphabet): None for n in range(first, most + 1)}
     deep = [nest for nest in nests if not partial_domain and nest.most(model) > _SHALLOW]
     for below in (1, None):  # most families show at once that they do not count so far
         deep = [nest for nest in deep if _tells(model, [nest], nest.most(model), below)[0]]
@@ -391,16 +397,6 @@ def nested_words(model: StackModel[Any], specification: Specification | None) ->
     parts = [(part, how) for part, how in ((nest.before, ""), *repeated, (nest.after, "")) if part]
     shown = ", then ".join(f"{format_word(make_word(part, model.alphabet))!r}{how}" for part, how in parts)
     return NestedWords(kept, f"on {shown} every n up to {nest.most(model)}")
-
-
-def _powers(alphabet: tuple[str, ...], model: StackModel[Any], many: bool) -> Iterator[Word]:
-    """Yield a^n for every n, and (ab)^n, as far as there is room, or the longest where all beginnings are seen."""
-    longest = min(2 * _DEEPEST, int((_POWERS / len(alphabet)) ** 0.5)) if many else _DEEPEST // 2
-    parts = [(a,) for a in alphabet] + [(a, b) for a in alphabet for b in alphabet if a < b][: len(alphabet) // 2]
-    for part in parts:
-        most = longest // len(part)
-        first = 1 if model.task_kind == "recognition" else most
-        yield from (make_word(part * n, model.alphabet) for n in range(first, most + 1))
 
 
 def _short_nests(alphabet: tuple[str, ...], many: bool) -> list[_Nest]:

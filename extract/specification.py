@@ -254,14 +254,13 @@ class TaskSpecification(Specification):
         """Return which of ``words`` are the task's, or begin one of them, (N,) bool; all where sets are predicted."""
         if not self.partial_domain or self.task.reference is not None:
             return super().meant(words)
-        return np.array([self._begins(word) for word in words], dtype=bool)
-
-    def _begins(self, word: Word) -> bool:
-        try:
-            self.task.expected(word)
-        except NoWordError:
-            return False
-        return True
+        found = np.ones(len(words), dtype=bool)
+        for row, word in enumerate(words):
+            try:
+                self.task.expected(word)
+            except NoWordError:
+                found[row] = False
+        return found
 
     def pumps(self, most: int, seed: int) -> list[Pump]:
         """Return families of words that repeat something; of streams that no automaton reads small pieces, repeated."""

@@ -165,8 +165,7 @@ def levels(net: StackModel[Any], number: int) -> Quantiser:
 def quantised_automaton(net: StackModel[Any], quantiser: Quantiser) -> QuantisedAutomaton:
     """Return the automaton of ``net`` with actions at three levels (eq. 21) and states by ``quantiser``."""
     from ..extract.search.candidates import merging
-    from ..extract.search.machine import Levels, Machine, StackSymbols
-    from ..extract.search.transition_table import explore
+    from ..extract.search.machine import Levels, Machine, StackSymbols, explore
     from ..models.rounding import Rounded
 
     machine = Machine(Rounded(net), StackSymbols(net.letters, np.eye(net.n_symbols)), quantiser)

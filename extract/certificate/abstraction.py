@@ -151,14 +151,10 @@ class ImagePiece(NamedTuple):
     ceiling: Row
 
 
-class TooWide(Exception):  # noqa: N818 - it is caught where a step is judged, and no error
-    """A box lies in more cells than can be looked at."""
-
-
 def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImagePiece]:
     """Return the parts of a box (D,) in the cells of a grid with lines ``width`` apart; together they are the box.
 
-    Raises TooWide: there are too many, or cells so far out have no numbers.
+    Raises TooMany: there are too many, or cells so far out have no numbers.
 
     >>> [(piece.low.tolist(), piece.high.tolist()) for piece in image_pieces(np.array([0.0]), np.array([0.5]), 1.0)]
     [([0.0], [0.37]), ([0.37], [0.5])]
@@ -167,10 +163,10 @@ def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImageP
         wide = np.full(low.shape, np.inf)
         return [ImagePiece((), low, high, -wide, wide)]
     if not np.maximum(np.abs(low), np.abs(high)).max(initial=0) / width < _FARTHEST:  # so that NaN is too wide
-        raise TooWide
+        raise TooMany
     first, last = _cell_numbers(low, width), _cell_numbers(high, width)
     if math.prod((last - first + 1).tolist()) > _MOST_PIECES:
-        raise TooWide
+        raise TooMany
     cells = product(*(range(a, b + 1) for a, b in zip(first.tolist(), last.tolist(), strict=True)))
     pieces = []
     for cell in cells:
@@ -257,9 +253,23 @@ class System:
         if isinstance(self.model, RingAsTwoStacks) and others:
             lows, highs = zip(*others.values(), strict=True)
             others = dict.fromkeys(others, (np.min(lows, axis=0), np.max(highs, axis=0)))
-        sides = [np.stack([self._reading(head, bounds, empty, others, side) for head in heads]) for side in (0, 1)]
+
+        def reading(head: BoxHead, side: int) -> Row:
+            """Return one side of the box of what the controller sees, (n_stacks * depth * D,)."""
+            cells = [others[stack][side] if stack in others else empty[stack] for stack in range(len(empty))]
+            if others and isinstance(self.model, RingAsTwoStacks):
+                cells = [next(iter(others.values()))[side]] * len(empty)
+            seen = [[cell] * self.model.depth for cell in cells]
+            for stack in self.others if self.layout.others else ():
+                seen[stack][0] = bounds[other_top(stack, head[0].place)][side]
+            for stack, top in zip(self.stacks, head[1], strict=True):
+                values = () if top is None else top.values
+                seen[stack] = [empty[stack] if one is None else bounds[one][side] for one in values] or seen[stack]
+            return np.concatenate([cell for cells in seen for cell in cells])
+
+        readings = Box(*(np.stack([reading(head, side) for head in heads]) for side in (0, 1)))
         for letter in range(self.model.n_symbols):
-            yield self.controller.answer(letter, hidden, Box(*sides))
+            yield self.controller.answer(letter, hidden, readings)
 
     def keys(self, head: BoxHead) -> Iterator[BoxKey]:
         """Yield the names of the boxes on which the answers at a head depend."""
@@ -267,19 +277,6 @@ class System:
         yield control.place
         yield from (name for stack in self.others for name in self.names_of(stack, control.place))
         yield from (value for top in tops if top is not None for value in top.values if value is not None)
-
-    def _reading(self, head: BoxHead, bounds: Bounds, empty: Row, others: dict[int, tuple[Row, Row]], side: int) -> Row:
-        """Return one side of the box of what the controller sees, (n_stacks * depth * D,)."""
-        cells = [others[stack][side] if stack in others else empty[stack] for stack in range(len(empty))]
-        if others and isinstance(self.model, RingAsTwoStacks):
-            cells = [next(iter(others.values()))[side]] * len(empty)
-        seen = [[cell] * self.model.depth for cell in cells]
-        for stack in self.others if self.layout.others else ():
-            seen[stack][0] = bounds[other_top(stack, head[0].place)][side]
-        for stack, top in zip(self.stacks, head[1], strict=True):
-            values = () if top is None else top.values
-            seen[stack] = [empty[stack] if value is None else bounds[value][side] for value in values] or seen[stack]
-        return np.concatenate([cell for cells in seen for cell in cells])
 
 
 def _first_of_batch(tensor: Any) -> Row:

@@ -346,7 +346,16 @@ class Forward:
         self.work += len(rows.control) * len(letters) + sum(len(part.frames) for part in parts)
         if self.work > self.allowed:
             raise TooMany
-        return self._rows(parts)
+        # those of one control and the same symbols on top together
+        numbers = {control: number for number, control in enumerate(dict.fromkeys(part.control for part in parts))}
+        counts = [len(part.frames) for part in parts]
+        control = np.repeat(np.array([numbers[part.control] for part in parts], dtype=np.int64), counts)
+        nothing = np.zeros((0, len(self.bounds[self.system.start[0].place][0])))
+        low = np.concatenate([nothing, *(part.hidden.low for part in parts)])
+        high = np.concatenate([nothing, *(part.hidden.high for part in parts)])
+        frames = np.concatenate([np.zeros((0, len(self.columns)), np.int64), *(part.frames for part in parts)])
+        order = np.lexsort([*self.frames.kinds[frames].T, control])
+        return ForwardRows(list(numbers), control[order], Box(low[order], high[order]), frames[order])
 
     def _follow(self, case: StepCase, frames: np.ndarray) -> Iterator[_StepRows]:
         outcome = case.outcome()
@@ -448,17 +457,6 @@ class Forward:
                 entries = tuple(None if symbol is None else Entry(symbol[0], ()) for symbol in symbols)
                 yield (rows.controls[control], entries), slice(begin, stop)
 
-    def _rows(self, parts: list[_StepRows]) -> ForwardRows:
-        numbers = {control: number for number, control in enumerate(dict.fromkeys(part.control for part in parts))}
-        counts = [len(part.frames) for part in parts]
-        control = np.repeat(np.array([numbers[part.control] for part in parts], dtype=np.int64), counts)
-        size = len(self.bounds[self.system.start[0].place][0])
-        low = np.concatenate([np.zeros((0, size)), *(part.hidden.low for part in parts)])
-        high = np.concatenate([np.zeros((0, size)), *(part.hidden.high for part in parts)])
-        frames = np.concatenate([np.zeros((0, len(self.columns)), np.int64), *(part.frames for part in parts)])
-        order = np.lexsort([*self.frames.kinds[frames].T, control])
-        return ForwardRows(list(numbers), control[order], Box(low[order], high[order]), frames[order])
-
     def _merged(self, rows: ForwardRows) -> ForwardRows:
         """Return ``rows`` with those merged that are near each other, so that there are few enough."""
         if not len(rows.control):
@@ -467,8 +465,19 @@ class Forward:
         kinds = np.concatenate([rows.control[:, None], self.frames.kinds[rows.frames]], 1)
         group = np.concatenate([[0], (np.diff(kinds, axis=0) != 0).any(1).cumsum()])
         shown = [self.frames.boxes(column) for column in rows.frames.T]
-        features = np.concatenate([(box.low + box.high) / 2 for box in (rows.hidden, *shown)], 1)
-        order, starts = grid_clusters(self._scaled(features, rows), group, self.most)
+        features = bent(np.concatenate([(box.low + box.high) / 2 for box in (rows.hidden, *shown)], 1))
+        # each number by how much it counts, (M, H + n_stacks * R), found once on some rows
+        if self.scales is None and len(features) >= _SAMPLED:
+            some = np.linspace(0, len(features) - 1, _SAMPLED).astype(int)
+            hidden = Box(rows.hidden.low[some], rows.hidden.high[some])
+            model, reading = self.system.model, self._reading(rows.frames[some])
+            letters = range(len(model.alphabet))
+            found = sensitivities(self.system.controller, letters, hidden, reading, model.pushes_input)
+            own, each = hidden.low.shape[1], self.frames.size
+            tops = [found[own + stack * each : own + (stack + 1) * each] for stack in self.columns]
+            self.scales = np.concatenate([found[:own], *tops])
+        features = features if self.scales is None else features * self.scales
+        order, starts = grid_clusters(features, group, self.most)
         self.widest = max(self.widest, len(starts))
         # the box of a cluster holds those of its rows
         low = np.minimum.reduceat(rows.hidden.low[order], starts)
@@ -477,16 +486,3 @@ class Forward:
         merged = [[self.frames.merge(column, self.since) for column in part.T.tolist()] for part in parts]
         frames = np.array(merged, dtype=np.int64).reshape(len(starts), len(shown))
         return ForwardRows(rows.controls, rows.control[order][starts], Box(low, high), frames)
-
-    def _scaled(self, features: Row, rows: ForwardRows) -> Row:
-        """Return ``features`` (M, H + n_stacks * R), each by how much it counts."""
-        if self.scales is None and len(features) >= _SAMPLED:
-            some = np.linspace(0, len(features) - 1, _SAMPLED).astype(int)
-            hidden = Box(rows.hidden.low[some], rows.hidden.high[some])
-            model, reading = self.system.model, self._reading(rows.frames[some])
-            letters = range(len(model.alphabet))
-            found = sensitivities(self.system.controller, letters, hidden, reading, model.pushes_input)
-            size, shown = hidden.low.shape[1], self.frames.size
-            tops = [found[size + stack * shown : size + (stack + 1) * shown] for stack in self.columns]
-            self.scales = np.concatenate([found[:size], *tops])
-        return bent(features) if self.scales is None else bent(features) * self.scales

@@ -76,6 +76,30 @@ def written(
     model: StackModel[Any], pda: PushdownAutomaton, proof: Proof | None, equality: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Return the content of the file for a network, its automaton, and what is proved of both."""
+    certificate = None
+    if proof is not None:
+        system, claim, domain = proof.system, proof.certificate.to_dict(), None
+        boxes = [
+            {
+                "stack": None if isinstance(key, Place) else key.stack,
+                "tag": list(key.tag),
+                **{side: [float(x).hex() for x in bound] for side, bound in zip(("low", "high"), bounds, strict=True)},
+            }
+            for key, bounds in proof.bounds.items()
+        ]
+        if system.domain is not None:
+            steps = [[state, letter, target] for (state, letter), target in system.domain.transitions.items()]
+            domain = {"initial": system.domain.initial, "steps": steps}
+        if system.model.action_kind == "signed" and system.model.end is not None:
+            claim |= {"gap": 0.0, "itself": False}  # the checker also asks for whole actions at the end symbol
+        claim |= {name: claim[name] and claim[name] * (1 - 2.0**-40) for name in ("margin", "gap")}  # sums in any order
+        certificate = {
+            "claims": {name: claim[name] for name in ("number_format", "stack_limit", "margin", "gap", "itself")},
+            "stacks": list(system.stacks),
+            "layout": {name: getattr(system.layout, name) for name in ("tops", "value_tops", "steps")},
+            "domain": domain,
+            "boxes": boxes,
+        }
     automaton = json.loads(to_json(pda))
     digest = hashlib.sha256(json.dumps(automaton, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     return {
@@ -84,7 +108,7 @@ def written(
         "network": {"kind": model.name, "weights": card_of(model).weights},
         "automaton": automaton,
         "automaton_sha256": digest,
-        "certificate": None if proof is None else _written_certificate(proof),
+        "certificate": certificate,
         "equality": equality,
     }
 
@@ -101,32 +125,6 @@ def _certificate(result: Extraction) -> tuple[Proof | None, str]:
     layouts = [layout for layout in LAYOUTS if layout.hidden is None and not layout.others]
     proof = prove(result.model, result.automaton, domain, stacks=result.stacks.stacks, layouts=layouts)
     return (proof, "") if isinstance(proof, Proof) else (None, proof.reason)
-
-
-def _written_certificate(proof: Proof) -> dict[str, Any]:
-    system, claim = proof.system, proof.certificate.to_dict()
-    boxes = [
-        {
-            "stack": None if isinstance(key, Place) else key.stack,
-            "tag": list(key.tag),
-            **{side: [float(x).hex() for x in bound] for side, bound in zip(("low", "high"), bounds, strict=True)},
-        }
-        for key, bounds in proof.bounds.items()
-    ]
-    layout, domain = system.layout, None
-    if system.domain is not None:
-        steps = [[state, letter, target] for (state, letter), target in system.domain.transitions.items()]
-        domain = {"initial": system.domain.initial, "steps": steps}
-    if system.model.action_kind == "signed" and system.model.end is not None:
-        claim |= {"gap": 0.0, "itself": False}  # the checker also asks for whole actions at the end symbol
-    claim |= {name: claim[name] and claim[name] * (1 - 2.0**-40) for name in ("margin", "gap")}  # sums in any order
-    return {
-        "claims": {name: claim[name] for name in ("number_format", "stack_limit", "margin", "gap", "itself")},
-        "stacks": list(system.stacks),
-        "layout": {"tops": layout.tops, "value_tops": layout.value_tops, "steps": layout.steps},
-        "domain": domain,
-        "boxes": boxes,
-    }
 
 
 def _equality(result: Extraction) -> dict[str, Any] | None:

@@ -28,8 +28,6 @@ from .abstraction import (
     StepOutcome,
     System,
     Tag,
-    TooMany,
-    TooWide,
     Value,
     image_pieces,
     other_stack,
@@ -269,25 +267,34 @@ class StepCase:
     def _follow(
         self, operations: tuple[Operation, ...], accepted: bool | None = None, rejected: bool = False
     ) -> StepOutcome:
-        predicted = self._output()
+        # the network's output has to be the automaton's; a set that it predicts is kept in mind
+        model, predicted = self.system.model, None
+        wanted = None if self.step is None else self.step.output
+        sets = self.step is not None and model.task_kind == "next set"
+        if sets or (wanted is not None and model.task_kind != "recognition"):
+            number = self._decided(self.image.output, "the output is not sure")
+            if wanted is not None and number != output_number(wanted, model):
+                raise self._unproved(f"the network outputs {model.output_name(number)}")
+            predicted = number if sets else None
         target = None if self.step is None else self.step.target
         control = Control(target, Place(()), predicted, self.domain, self.end, accepted, rejected)
         symbols = (None,) * len(self.tops) if self.step is None else tuple(op.push for op in self.step.operations)
-        others: list[tuple[BoxKey, ImagePiece]] = []
-        try:
-            hidden = self._hidden(target)
-            for stack in self.system.others:  # what may be pushed on stacks that the automaton has not
-                number, margin = self.image.operations[stack]
-                if Operation(number).pushes or not margin > self.system.margin:
-                    pieces = image_pieces(*_around(self.image.pushed[stack]))
-                    others += [(other_stack(stack), piece) for piece in pieces]
-                if self.bounds is not None:
-                    (piece,) = image_pieces(*self._top_of_other(stack, self.bounds))
-                    others += [(other_top(stack, place), piece) for place, _ in hidden if isinstance(place, Place)]
-            pushed = tuple(map(self._pushed, self.system.stacks, operations, symbols))
-        except TooWide as wide:
-            raise TooMany from wide
-        return StepOutcome(self.letter, control, operations, symbols[: len(self.tops)], hidden, pushed, others)
+        pushed, others = list[list[tuple[BoxKey, ImagePiece]]](), list[tuple[BoxKey, ImagePiece]]()
+        hidden = self._hidden(target)
+        for stack in self.system.others:  # what may be pushed on stacks that the automaton has not
+            number, margin = self.image.operations[stack]
+            if Operation(number).pushes or not margin > self.system.margin:
+                pieces = image_pieces(*_around(self.image.pushed[stack]))
+                others += [(other_stack(stack), piece) for piece in pieces]
+            if self.bounds is not None:
+                (piece,) = image_pieces(*self._top_of_other(stack, self.bounds))
+                others += [(other_top(stack, place), piece) for place, _ in hidden if isinstance(place, Place)]
+        width = None if model.pushes_input else self.system.layout.values
+        for stack, operation, symbol in zip(self.system.stacks, operations, symbols, strict=False):
+            tag = symbol, *self._tag(self.system.layout.value_tops)
+            laid = image_pieces(*_around(self.image.pushed[stack]), width) if operation.pushes else []
+            pushed.append([(Value(stack, tag, piece.cell), piece) for piece in laid])
+        return StepOutcome(self.letter, control, operations, symbols[: len(self.tops)], hidden, tuple(pushed), others)
 
     def _top_of_other(self, stack: int, bounds: Bounds) -> tuple[Row, Row]:
         number, margin = self.image.operations[stack]
@@ -330,17 +337,6 @@ class StepCase:
                 raise self._unproved(f"the network does {', '.join(map(str, named))}")
         return done
 
-    def _output(self) -> int | None:
-        """Return the number of the set that the network predicts, where it does; its output is the automaton's."""
-        model = self.system.model
-        sets = model.task_kind == "next set"
-        if model.task_kind == "recognition" or self.step is None or (self.step.output is None and not sets):
-            return None
-        number = self._decided(self.image.output, "the output is not sure")
-        if self.step.output is not None and number != output_number(self.step.output, model):
-            raise self._unproved(f"the network outputs {model.output_name(number)}")
-        return number if sets else None
-
     def _hidden(self, target: State | None) -> list[tuple[BoxKey, ImagePiece]]:
         found = image_pieces(*_around(self.image.hidden), self.system.layout.hidden)
         if not self.system.model.recurrent:  # what it keeps is never read
@@ -349,14 +345,6 @@ class StepCase:
                 return [(Place(("start",)), piece) for piece in found]
         tag = target, *self.system.layout.remembered(self.control.place, self._tag(self.system.layout.tops))
         return [(Place(tag, piece.cell), piece) for piece in found]
-
-    def _pushed(self, stack: int, operation: Operation, symbol: Symbol | None) -> list[tuple[BoxKey, ImagePiece]]:
-        if not operation.pushes:
-            return []
-        width = None if self.system.model.pushes_input else self.system.layout.values
-        found = image_pieces(*_around(self.image.pushed[stack]), width)
-        tag = symbol, *self._tag(self.system.layout.value_tops)
-        return [(Value(stack, tag, piece.cell), piece) for piece in found]
 
     def _tag(self, tops: bool) -> Tag:
         return (self.letter, *self.names) if tops else (self.letter,)

@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...automata.compare import Equal
 from ...automata.formats.libraries import from_aalpy
 from ...automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transition, Word, push
 from ...automata.rewriting import predictor_of
@@ -29,9 +28,8 @@ from ...languages.words import make_word
 from ...models.base import NetworkState, StackModel, Step
 from ...models.rounding import Wrapper
 from ..answers import automaton_answers, network_answers, output_number
-from .candidates import Candidate, Scorer, minimised
-from .machine import BOTTOM
-from .transition_table import automaton_of_rules, initial_output
+from .candidates import NEAR, Candidate, Scorer, minimised
+from .machine import BOTTOM, automaton_of_rules, initial_output
 
 # ---- The answers of a network to words, each asked once and in batches: AALpy's system under learning.
 #
@@ -206,7 +204,6 @@ def _finite_automaton(hypothesis: Any, network: StackModel[Any], complete: froze
 # short one is the counterexample. Long words would teach a network's drift: they only judge.
 
 _LONGEST_TAUGHT = 40  # symbols of a counterexample, where the hypothesis errs on few words
-_NEAR, _DRIFT = 0.01, 0.1  # as in the search: shares of the accepted words that may be wrong
 _TOO_LONG = 60  # symbols of a counterexample that KV would take minutes for where there is a stack: then without one
 _MOST_STATES = 300
 _LEFT, _LONGER = 100, 4  # short words on which a hypothesis was wrong, that are tried on the next ones first
@@ -253,7 +250,9 @@ class Oracle:
         self.tried.append(found)
         deep = all(word in self.nested for word in words)  # then all else is right
         drifts = not deep or scorer.specification is not None
-        if not words or (drifts and self._is_enough(found, words)):
+        # enough: only long words are wrong, and few, or it is what the network was trained to do
+        near = scorer.errs_at_most(found, NEAR) and bool(words) and len(words[0]) > _LONGEST_TAUGHT
+        if not words or (drifts and (near or scorer.drifts(found, words))):
             return None
 
         # no number of states explains noise; nor where states are added, and hardly any error goes
@@ -270,16 +269,6 @@ class Oracle:
         self.left = [word for word in words[:_LEFT] if len(word) <= longest]
         # The deepest word teaches a finite automaton all depths before it, at once.
         return self._first_wrong(small, pda, words[::-1] if deep and not stacked else words)
-
-    def _is_enough(self, found: Candidate, words: list[Word]) -> bool:
-        """Return whether only long words are wrong, and few, or it is what the network was trained to do."""
-        if self.scorer.errs_at_most(found, _NEAR) and len(words[0]) > _LONGEST_TAUGHT:
-            return True
-        few = self.scorer.errs_at_most(found, _DRIFT) or self.scorer.only_long(words)
-        if self.scorer.specification is None or not few:
-            return False
-        assert found.automaton is not None
-        return isinstance(self.scorer.specification.compare(found.automaton), Equal)
 
     def _first_wrong(
         self, small: PushdownAutomaton, pda: PushdownAutomaton, words: list[Word]
@@ -382,9 +371,28 @@ def asked_candidates(
     kinds = [kind] if kind is not None else [*(["learn-vpa"] if nests else []), finite]
     for one in kinds:
         _check_asked_kind(one, scorer, visible)
+    with needing("AALpy", "interop"):
+        from aalpy.automata import SevpaAlphabet
+        from aalpy.learning_algs import run_KV
+    samples = scorer.samples
     for one in kinds:
-        yield from (tried := _learned_by_asking(scorer, one, visible, over))
-        if over() or any(found.exact for found in tried):
+        # the scorer's answers are known from the start
+        network, words, outputs = scorer.model, samples.words[: samples.n_short], samples.rounded[: samples.n_short]
+        if one == "learn-vpa" and network.task_kind == "next set":
+            complete = CompleteWords(network, scorer.complete)
+            network, outputs = complete, complete.verdicts(words, outputs)
+        answers = AnswersKept(network, over)
+        answers.keep(words, outputs)
+        answers.asked = samples.n_short
+        letters: Any = list(network.alphabet)
+        if one == "learn-vpa" and visible is not None:
+            calls, returns = list(visible.calls), list(visible.returns)
+            letters = SevpaAlphabet([x for x in letters if x not in calls + returns], calls, returns)
+        oracle = Oracle(scorer, answers, Candidate("KV", 0, one, 0, None, None), over)
+        with contextlib.suppress(EnoughError, OutOfTimeError, *_GIVES_UP):
+            run_KV(letters, answers, oracle, one.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
+        yield from sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))
+        if over() or any(found.exact for found in oracle.tried):
             return
 
 
@@ -403,35 +411,6 @@ def _check_asked_kind(kind: str, scorer: Scorer, visible: VisibleStack | None) -
         if strange := set(visible.calls + visible.returns) - set(scorer.model.alphabet):
             known = " ".join(scorer.model.alphabet)
             raise StacklensError(f"calls and returns are of {known}, not {' '.join(sorted(strange))}")
-
-
-def _learned_by_asking(
-    scorer: Scorer, kind: str, visible: VisibleStack | None, over: Callable[[], bool]
-) -> list[Candidate]:
-    """Return the hypotheses of one learner, those with fewer errors last."""
-    with needing("AALpy", "interop"):
-        from aalpy.automata import SevpaAlphabet
-        from aalpy.learning_algs import run_KV
-    network, samples = scorer.model, scorer.samples
-
-    # the scorer's answers are known from the start
-    words, outputs = samples.words[: samples.n_short], samples.rounded[: samples.n_short]
-    if kind == "learn-vpa" and network.task_kind == "next set":
-        complete = CompleteWords(network, scorer.complete)
-        network, outputs = complete, complete.verdicts(words, outputs)
-    answers = AnswersKept(network, over)
-    answers.keep(words, outputs)
-    answers.asked = samples.n_short
-
-    letters: Any = list(network.alphabet)
-    if kind == "learn-vpa":
-        assert visible is not None
-        calls, returns = list(visible.calls), list(visible.returns)
-        letters = SevpaAlphabet([x for x in letters if x not in calls + returns], calls, returns)
-    oracle = Oracle(scorer, answers, Candidate("KV", 0, kind, 0, None, None), over)
-    with contextlib.suppress(EnoughError, OutOfTimeError, *_GIVES_UP):
-        run_KV(letters, answers, oracle, kind.removeprefix("learn-"), cache_and_non_det_check=False, print_level=0)
-    return sorted(oracle.tried, key=lambda found: -(found.disagreements or 0))
 
 
 # ---- Answers that contradict themselves: states are merged by weight, as no automaton has them all.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...automata.compare import Equal
 from ...automata.minimize import Minimization, minimization
 from ...automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
 from ...automata.rewriting import drop_end_marker
@@ -26,6 +27,8 @@ _FEW_STEPS, _UNEXPLAINED = 20, 0.1  # steps that have to be there to say that ev
 _FEW, _ASKED_AGAIN = 0.02, 100  # of the words, which may be noise; words in error
 _WALKS = 200, (10, 60)  # words, and their lengths
 _ERROR, _STATE = 20, 10  # what a word in error and a state cost, where a transition costs 1
+NEAR = 0.01  # of the words that are accepted: an automaton that errs on no more is worth having, with its errors
+DRIFT = 0.1  # the same for one that is proved to be what the network was trained to do
 _DOES_ITS_TASK = 0.01  # of the words that are accepted: a rounded network that is wrong of more does something else
 
 
@@ -236,6 +239,28 @@ class Scorer:
     def errs_at_most(self, candidate: Candidate, share: float) -> bool:
         """Return whether a candidate differs on at most this share of the words that the rounded network accepts."""
         return candidate.disagreements is not None and candidate.disagreements <= share * self.samples.alive()
+
+    def drifts(self, candidate: Candidate, broken: list[Word] | None = None) -> bool:
+        """Return whether a candidate that is right of most words is proved to be what the network was trained to do.
+
+        Of one learned from answers it is enough to be right of all short words: on longer ones the network has left it.
+        ``broken``: the words on which it is wrong, if they are known.
+        """
+        if candidate.automaton is None or self.specification is None:
+            return False
+        if not self.errs_at_most(candidate, DRIFT):
+            if not candidate.by_asking or candidate.disagreements is None:
+                return False
+            if not self.only_long(self.broken_by(candidate.automaton) if broken is None else broken):
+                return False
+        return isinstance(self.specification.compare(candidate.automaton), Equal)
+
+    def is_near(self, candidate: Candidate | None) -> bool:
+        """Return whether there is a candidate that is exact, or wrong of so few words that it is worth having."""
+        if candidate is None:
+            return False
+        known = candidate.exact or candidate.explains is not None
+        return known or self.errs_at_most(candidate, NEAR) or self.drifts(candidate)
 
     def only_long(self, words: list[Word]) -> bool:
         """Return whether ``words`` are all longer than the short ones, of which the search runs every one."""

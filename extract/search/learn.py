@@ -19,8 +19,7 @@ from ...models.base import NetworkState, StackModel
 from ...models.rounding import Operation, Rounded, RoundedSteps
 from ..specification import Specification
 from .candidates import LEARNING, Candidate, Scorer, cost, minimised
-from .machine import BOTTOM, StackSymbols, Window, cluster
-from .transition_table import automaton_of_rules
+from .machine import BOTTOM, StackSymbols, Window, automaton_of_rules, cluster
 
 # ---- The tree of a rounded network's runs: what it does on every short word, each prefix run once ----
 #
@@ -318,8 +317,18 @@ def gather(tree: RunTree, stacks: tuple[int, ...], symbols: CellSymbols) -> Evid
     for node in np.flatnonzero(known).tolist():
         target = NOWHERE if moved[node] == DIES else node
         entries[runs.parents[node]][int(keys[node])] = (int(moved[node]), runs.outputs[node], target)
-    if tree.network.task_kind == "next set":
-        _enter_unpredicted(tree, entries, places, certain, len(heads))
+    # a letter that was not predicted dies: it was never read
+    network = tree.network
+    for node in np.flatnonzero(certain & ~runs.rejected).tolist() if network.task_kind == "next set" else []:
+        predicted = runs.outputs[node]
+        if node == 0:
+            first = [network.first is None or symbol in network.first for symbol in network.alphabet]
+            predicted = sum(1 << x for x, begins in enumerate(first) if begins)
+        elif predicted == SILENT:
+            continue
+        for x in range(len(network.alphabet)):
+            if not predicted >> x & 1:
+                entries[node][x * len(heads) + int(places[node])] = (DIES, SILENT, NOWHERE)
 
     # verdicts: of empty stacks only, unless some word is accepted on others
     empty = (runs.tops[:, seen] == BOTTOM_CELL).all(1)
@@ -337,23 +346,6 @@ def _numbered_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the different ones of ``rows`` (N, W), and the place of each row among them, (N,)."""
     distinct, places = np.unique(rows, axis=0, return_inverse=True)
     return distinct, places.ravel()
-
-
-def _enter_unpredicted(
-    tree: RunTree, entries: list[dict[int, Entry]], places: np.ndarray, certain: np.ndarray, n_heads: int
-) -> None:
-    """Enter that a letter that was not predicted dies: it was never read."""
-    network, runs = tree.network, tree.runs
-    letters, first = range(len(network.alphabet)), network.first
-    for node in np.flatnonzero(certain & ~runs.rejected).tolist():
-        predicted = runs.outputs[node]
-        if node == 0:
-            predicted = sum(1 << x for x in letters if first is None or network.alphabet[x] in first)
-        elif predicted == SILENT:
-            continue
-        for x in letters:
-            if not predicted >> x & 1:
-                entries[node][x * n_heads + int(places[node])] = (DIES, SILENT, NOWHERE)
 
 
 # ---- Red-blue merging of states: Lang, Pearlmutter & Price 1998, "Results of the Abbadingo one DFA learning

@@ -12,8 +12,7 @@ from ...core.errors import StacklensError
 from ...models.base import NetworkState
 from ...probe.trace import trace
 from .candidates import Candidate, ClusterSplit, Scorer, minimised
-from .machine import EMPTY_CELL, Clusters, Machine, MachineHead, RoundedStep, StackSymbols, vectors
-from .transition_table import explore
+from .machine import EMPTY_CELL, Clusters, Machine, MachineHead, RoundedStep, StackSymbols, explore, vectors
 
 _WORDS = 12  # of those that break a machine, looked at for a conflict that can be resolved
 _ASKED = 4_000  # vectors of one cluster that are asked what they do

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...automata.compare import Equal, Undecided
-from ...automata.pda import Output, Word
+from ...automata.compare import Undecided
+from ...automata.pda import Word
 from ...core.errors import AutomatonError, StacklensError, is_installed
 from ...core.progress import current_limit, in_time
 from ...models.base import StackModel
@@ -23,11 +23,10 @@ from ..buffers import StepSpecification, whole_word_automaton
 from ..config import SEARCH, Budget, ExtractionConfig, Method
 from ..samples import MOST_STACKS, Fidelity, Samples, changed_answers, why_unfaithful
 from .asking import VisibleStack, asked_candidates, weighed_candidates
-from .candidates import Candidate, Scorer, cost, fewest_disagreements, minimised, stacks_and_cost
+from .candidates import DRIFT, Candidate, Scorer, cost, fewest_disagreements, minimised, stacks_and_cost
 from .learn import learned_candidates
-from .machine import Clusters, Levels, Machine, Quantiser, StackSymbols, cluster, vectors
+from .machine import Clusters, Levels, Machine, Quantiser, StackSymbols, cluster, explore, majority_table, vectors
 from .refinement import split_cluster
-from .transition_table import explore, majority_table
 
 # ---- Model-size search: machines of more and more states and stack symbols, each held against the rounded network.
 
@@ -118,26 +117,18 @@ class _Try:
             else:
                 self.states[states] = cluster(self.hidden, states, scorer.seed) if states else Levels(2, size)
         machine = Machine(Rounded(model), self.symbols[symbols], self.states[states])
-        candidates = []
-        for candidate in _explored_and_voted(machine, self.seen, scorer.complete):
-            candidates.append(scorer.score(candidate))
-            if candidates[-1].exact:
-                break
-        return (len(machine.symbols.names), machine.quantiser.name), candidates
-
-
-def _explored_and_voted(machine: Machine, seen: Trace, complete: frozenset[Output]) -> Iterator[Candidate]:
-    elected, minority = majority_table(machine, seen, complete)
-    number = len(machine.symbols.names)
-    blank = Candidate(machine.quantiser.name, number, "exploration", 0, None, minority, machine=machine)
-    if machine.n_stacks > MOST_STACKS:
-        yield blank
-        return
-    try:
-        yield minimised(blank, explore(machine, complete))
-    except StacklensError:  # no closure
-        yield blank
-    yield minimised(replace(blank, way="vote"), elected)
+        elected, minority = majority_table(machine, self.seen, scorer.complete)
+        name, number = machine.quantiser.name, len(machine.symbols.names)
+        blank = Candidate(name, number, "exploration", 0, None, minority, machine=machine)
+        if machine.n_stacks > MOST_STACKS:
+            return (number, name), [blank]
+        explored = blank
+        with suppress(StacklensError):  # no closure
+            explored = minimised(blank, explore(machine, scorer.complete))
+        candidates = [scorer.score(explored)]
+        if not candidates[0].exact:
+            candidates.append(scorer.score(minimised(replace(blank, way="vote"), elected)))
+        return (number, name), candidates
 
 
 # ---- The search for an automaton of a network on stacks ----
@@ -146,8 +137,6 @@ _SHARE = 0.5  # of the time that is left, which a way may take before another on
 _WEIGHED, _ASKED_AGAIN = 0.3, 200  # of what is left then; words
 _SEARCHED = 0.8  # of the time that is left, which all ways together may take: what they find is looked at after that
 _DECISIVE = "rounded network"  # what the machine stands for
-_NEAR = 0.01  # of the words that are accepted: an automaton that errs on no more is worth having, with its errors
-_DRIFT = 0.1  # the same for one that is proved to be what the network was trained to do
 _MOST_SPLITS = 40
 _PATIENCE = 16  # splits in a row after which no machine was better than the best before
 
@@ -178,7 +167,7 @@ def find_candidates(
     # evidence that contradicts itself is weighed: that of answers alone, and of a network that answers anew otherwise
     with budget.stage("evidence by weight", _WEIGHED):
         best, asked = fewest_disagreements(tried), scorer.model.action_kind == "none"
-        if config.states is None and not (best is not None and is_near(scorer, best)):
+        if config.states is None and not scorer.is_near(best):
             again = Rounded(scorer.model), scorer.samples.words[-_ASKED_AGAIN:]
             some = weighed_candidates(scorer) if asked else [best] if best and changed_answers(*again)[0] else []
             tried += some if asked else []
@@ -220,15 +209,15 @@ def _tried_by_ways(
                 break
             if scorer.errs_by_noise(candidate):
                 return  # what else there is would only learn the noise
-            drifts = way == "kmeans" and scorer.errs_at_most(candidate, _DRIFT) and _drifts(scorer, candidate)
+            drifts = way == "kmeans" and scorer.errs_at_most(candidate, DRIFT) and scorer.drifts(candidate)
             if drifts and candidate.automaton and scorer.only_long(scorer.broken_by(candidate.automaton)):
                 return  # it is what the network should do, and more states cannot mend it
         best = fewest_disagreements(tried)
         if best is None:
             continue
-        if (best.exact and _is_decided(scorer, best)) or (best.by_asking and is_near(scorer, best)):
+        if (best.exact and _is_decided(scorer, best)) or (best.by_asking and scorer.is_near(best)):
             break
-        if budget.over() or _drifts(scorer, best):
+        if budget.over() or scorer.drifts(best):
             break
 
 
@@ -335,29 +324,8 @@ def repair(
         if exact or config.method != "auto":
             return
         config = replace(config, method="learn")
-    if not over() and not _drifts(scorer, candidate):
+    if not over() and not scorer.drifts(candidate):
         yield from find_candidates(judge, seen, config, budget=budget)
-
-
-def _drifts(scorer: Scorer, candidate: Candidate) -> bool:
-    """Return whether a candidate that is right of most words is proved to be what the network was trained to do.
-
-    Of one learned from answers it is enough to be right of all short words: on longer ones the network has left it.
-    """
-    if candidate.automaton is None or scorer.specification is None:
-        return False
-    if not scorer.errs_at_most(candidate, _DRIFT):
-        if not candidate.by_asking or candidate.disagreements is None:
-            return False
-        if not scorer.only_long(scorer.broken_by(candidate.automaton)):
-            return False
-    return isinstance(scorer.specification.compare(candidate.automaton), Equal)
-
-
-def is_near(scorer: Scorer, candidate: Candidate) -> bool:
-    """Return whether a candidate is exact, or wrong of so few words that it is worth to be had with its errors."""
-    known = candidate.exact or candidate.explains is not None
-    return known or scorer.errs_at_most(candidate, _NEAR) or _drifts(scorer, candidate)
 
 
 def second_opinion(tried: Sequence[Candidate], best: Candidate) -> Candidate | None:

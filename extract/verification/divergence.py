@@ -244,7 +244,12 @@ def drift(
     if found is None:
         return None
     cycle, cycles, moments = found
-    margins = [float(_margins(model, kept, one.pair, one, one.hidden[None], one.reading[None])[0]) for one in moments]
+
+    def least(moment: _Moment, hidden: Tensor, reading: Tensor) -> np.ndarray:
+        margins = (margin for margin, _ in _margins(model, kept, moment, hidden, reading))
+        return np.asarray(np.min([np.full(len(hidden), np.inf), *margins], axis=0))
+
+    margins = [float(least(one, one.hidden[None], one.reading[None])[0]) for one in moments]
     broken = next((n for n, margin in zip(cycles, margins, strict=True) if not margin > 0), None)
     if broken is None or len(cycles) < _FEWEST or not margins[0] > 0:
         return None
@@ -258,7 +263,7 @@ def drift(
 
     def judged(some: Tensor) -> np.ndarray:
         reading = some[:, size:].view(len(some), *last.reading.shape)
-        return _margins(model, kept, last.pair, last, some[:, :size], reading)
+        return least(last, some[:, :size], reading)
 
     place = int(judged(swapped).argmax())
 
@@ -275,11 +280,13 @@ def drift(
             middle = (safe + gone) / 2
             safe, gone = (middle, gone) if holds(middle) else (safe, middle)
         threshold = gone
+    # the decision of the automaton from which the network is farthest
+    gone_by = _margins(model, kept, last, last.hidden[None], last.reading[None])
     return Drift(
         word,
         cycle,
         model.letters[last.letter],
-        _decision(model, kept, last),
+        min((float(margin[0]), decision) for margin, decision in gone_by)[1],
         _quantity_name(model, place, size),
         tuple(cycles),
         tuple(float(row[place]) for row in rows),
@@ -327,18 +334,29 @@ def _evenly(most: int) -> list[int]:
 
 @torch.no_grad()
 def _margins(
-    model: StackModel[Any], kept: tuple[int, ...], pair: StepPair, moment: _Moment, hidden: Tensor, reading: Tensor
-) -> np.ndarray:
-    """Return how far the network, at ``hidden`` (N, H) and ``reading`` (N, S, R), is from doing otherwise, (N,)."""
-    answer = model.whole_answer(torch.full((len(hidden),), moment.letter), hidden, reading)
-    rows = [np.full(len(hidden), np.inf)]
+    model: StackModel[Any], kept: tuple[int, ...], moment: _Moment, hidden: Tensor, reading: Tensor
+) -> list[tuple[np.ndarray, str]]:
+    """Return how far the network, at ``hidden`` (N, H) and ``reading`` (N, S, R), is from another decision than each of
+    the automaton's, (N,), and what that one is called; of a set of symbols the one that is nearest at the first.
+    """
+    answer, pair = model.whole_answer(torch.full((len(hidden),), moment.letter), hidden, reading), moment.pair
+    found = []
     for place, stack in enumerate(kept):
         actions = answer.actions.expand(len(hidden), -1, -1)[:, stack].double().cpu().numpy()
-        wanted = Operation.of(pair.operations[place])
-        rows.append(_action_margin(model, actions, wanted, pair.tops[place] == _BOTTOM))
-    if model.task_kind != "recognition" and pair.output is not None:
-        rows.append(_symbol_margins(model, answer.output.double().cpu().numpy(), pair.output).min(1))
-    return np.asarray(np.min(rows, axis=0))
+        wanted = pair.operations[place]
+        margin = _action_margin(model, actions, Operation.of(wanted), pair.tops[place] == _BOTTOM)
+        found.append((margin, f"operation {wanted}"))
+    if model.task_kind == "recognition" or pair.output is None:
+        return found
+    outputs, symbols = answer.output.double().cpu().numpy(), model.output_alphabet
+    if model.task_kind == "next set":
+        foreseen = np.array([symbol in pair.output for symbol in symbols])
+        margins = np.where(foreseen, outputs - _HALF, _HALF - outputs)
+        place = int(margins[0].argmin())
+        return [*found, (margins.min(1), f"{'output' if foreseen[place] else 'no output'} {symbols[place]}")]
+    place = symbols.index(str(pair.output))
+    others = np.delete(outputs, place, axis=1).max(1, initial=-np.inf)
+    return [*found, (outputs[:, place] - others, f"output {pair.output}")]
 
 
 def _action_margin(model: StackModel[Any], actions: np.ndarray, wanted: Operation, empty: bool) -> np.ndarray:
@@ -357,39 +375,6 @@ def _action_margin(model: StackModel[Any], actions: np.ndarray, wanted: Operatio
     if wanted == Operation.NONE:
         return _HALF - (force if empty else np.abs(force))
     return force - _HALF if wanted.pushes else -_HALF - force
-
-
-def _symbol_margins(model: StackModel[Any], outputs: np.ndarray, wanted: Output) -> np.ndarray:
-    """Return how far ``outputs`` (N, O) are from other ones, symbol by symbol of a set, (N, O), else of all, (N, 1)."""
-    symbols = model.output_alphabet
-    if model.task_kind == "next set":
-        foreseen = np.array([symbol in (wanted or ()) for symbol in symbols])
-        return np.asarray(np.where(foreseen, outputs - _HALF, _HALF - outputs))
-    place = symbols.index(str(wanted))
-    others = np.delete(outputs, place, axis=1).max(1, initial=-np.inf, keepdims=True)
-    return np.asarray(outputs[:, place : place + 1] - others)
-
-
-def _decision(model: StackModel[Any], kept: tuple[int, ...], moment: _Moment) -> str:
-    """Return the decision of the automaton from which the network is farthest at a moment."""
-    hidden, reading, pair = moment.hidden[None], moment.reading[None], moment.pair
-    alone: list[tuple[float, str]] = []
-    for place, (stack, operation) in enumerate(zip(kept, pair.operations, strict=False)):
-        here = slice(place, place + 1)
-        one = replace(pair, operations=pair.operations[here], tops=pair.tops[here], output=None)
-        margin = _margins(model, (stack,), one, moment, hidden, reading)[0]
-        alone.append((float(margin), f"operation {operation}"))
-    if model.task_kind == "recognition" or pair.output is None:
-        return min(alone)[1]
-    with torch.no_grad():
-        outputs = model.whole_answer(torch.tensor([moment.letter]), hidden, reading).output.double().cpu().numpy()
-    margins = _symbol_margins(model, outputs, pair.output)[0]
-    if model.task_kind != "next set":
-        return min([*alone, (float(margins[0]), f"output {pair.output}")])[1]
-    place = int(margins.argmin())
-    symbol = model.output_alphabet[place]
-    wanted = f"output {symbol}" if symbol in pair.output else f"no output {symbol}"
-    return min([*alone, (float(margins[place]), wanted)])[1]
 
 
 def _quantity_name(model: StackModel[Any], place: int, size: int) -> str:

@@ -190,11 +190,19 @@ def verify_exhaustively(
     expected = count_all(len(work.alphabet), work.max_length)
     if total.words != expected:
         raise StacklensError(f"the journal's chunks have {total.words:,} words, expected {expected:,}; delete it")
-    checks, accepted = list[Agreement](), sum(total.accepted)
-    for other, (wrong, first) in total.compared.items():
-        word = None if first is None else make_word(first, work.alphabet)
-        found = work.max_length, total.words, accepted, wrong, word, total.accepted
-        checks.append(Agreement("exhaustive", other, *found))
+    checks = [
+        Agreement(
+            kind="exhaustive",
+            other=other,
+            max_length=work.max_length,
+            words=total.words,
+            accepted=sum(total.accepted),
+            disagreements=wrong,
+            counterexample=None if first is None else make_word(first, work.alphabet),
+            by_length=total.accepted,
+        )
+        for other, (wrong, first) in total.compared.items()
+    ]
     counts = count_again(pda, checks, work.model.task_kind == "recognition")
     return Verification(tuple(checks), counts, known_horizons(pda, checks, partial_domain=False))
 

@@ -37,7 +37,6 @@ from stacklens.extract.samples import (
     rounding_changes_behaviour,
 )
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
-from stacklens.extract.search.search import is_near
 from stacklens.extract.specification import LanguageSpecification, TaskSpecification
 from stacklens.extract.verification.checks import _whole_lengths, check_sampled
 from stacklens.languages.catalogue import get_language, get_task, task_names
@@ -344,8 +343,8 @@ def test_few_errors_are_given_out_and_more_only_where_the_automaton_is_proved_ri
         (alive // 20, False, True),
         (alive, False, False),
     ):
-        assert is_near(scorer, found_with(errors)) is near
-        assert is_near(proved, found_with(errors)) is near_if_proved
+        assert scorer.is_near(found_with(errors)) is near
+        assert proved.is_near(found_with(errors)) is near_if_proved
 
 
 def test_an_automaton_with_errors_is_contradicted_by_a_word() -> None:

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stacklens.extract.certificate.abstraction import TooWide, image_pieces
+from stacklens.extract.certificate.abstraction import TooMany, image_pieces
 from stacklens.extract.certificate.controllers import is_above, largest, largest_of, set_of, signed
 from stacklens.extract.certificate.intervals import (
     Affine,
@@ -166,6 +166,6 @@ def test_a_number_on_a_line_of_the_grid_or_next_to_it_lies_in_its_cell(width: fl
 
 @pytest.mark.parametrize("far", [np.nan, np.inf, 1e18, -1e300])
 def test_a_box_too_far_out_for_numbered_cells_is_refused(far: float) -> None:
-    with pytest.raises(TooWide):
+    with pytest.raises(TooMany):
         image_pieces(np.array([far]), np.array([far]), 0.1)
     assert len(image_pieces(np.array([far]), np.array([far]))) == 1

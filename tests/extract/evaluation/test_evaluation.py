@@ -96,9 +96,7 @@ def test_the_soft_network_fails_on_long_pieces_and_the_rounded_one_does_not() ->
 def test_the_same_seed_gives_the_same_scores_in_an_order() -> None:
     found = scores("nnpda-1n0n")
     assert found == scores("nnpda-1n0n")
-    assert [one.sort for one in found.scores] == ["members"] * 6 + ["near-misses"] * 6 + (
-        ["members"] * 6 + ["near-misses"] * 6
-    )
+    assert [one.sort for one in found.scores] == (["members"] * 6 + ["near-misses"] * 6) * 2
     assert [(one.low, one.high) for one in found.scores[:3]] == [(1, 2), (3, 4), (5, 6)]
 
 
@@ -135,9 +133,12 @@ def test_automata_of_one_class_do_the_same_on_all_short_words(one: PushdownAutom
     first, second, third, nothing = classes_of([row(one), row(other), row(renamed(one)), row(None)])
     assert (first, nothing) == (1, None)
     assert third == first  # renaming changes nothing
-    partly = compared_outputs(one) == compared_outputs(other) == "where both"  # then words that both read alone count
-    for word in (word for length in range(5) for word in product(one.input_alphabet, repeat=length)):
-        assert partly or second != first or plain_accepts(one, word) == plain_accepts(other, word), word
+    partly = compared_outputs(one) == compared_outputs(other) == "where both"  # then what both say alone counts
+    words = [word for length in range(5) for word in product(one.input_alphabet, repeat=length)]
+    for word in words if second == first else []:
+        said = zip(*([here.output for here in pda.run(word)][1:] for pda in (one, other)), strict=False)
+        alike = all(a == b or None in (a, b) for a, b in said)  # as far as both read
+        assert alike if partly else plain_accepts(one, word) == plain_accepts(other, word), word
     rules = {key: replace(step, output=("x",)) for key, step in one.transitions.items()}
     assert classes_of([row(one), row(replace(one, transitions=rules))]) == [1, 2 if trim(one).transitions else 1]
 
@@ -267,11 +268,8 @@ def test_each_transition_is_counted_once_a_word(data: st.DataObject, pda: Pushdo
 
 def test_a_table_says_what_each_transition_does_and_a_word_for_it() -> None:
     table = coverage_table(dyck([("(", ")")])).to_dict("records")
-    assert [(row["input"], row["top"], row["operation"]) for row in table] == [
-        (")", "(", "pop"),
-        ("(", "⊥", "push ("),
-        ("(", "(", "push ("),
-    ]
+    steps = [(")", "(", "pop"), ("(", "⊥", "push ("), ("(", "(", "push (")]
+    assert [(row["input"], row["top"], row["operation"]) for row in table] == steps
     assert [row["shortest word"] for row in table] == ["()", "()", "(())"]
 
 
