@@ -136,8 +136,8 @@ def pump_lines(
                 (few == more).all(),
             )
         else:
-            said = [more[0, :begun], *(row[begun : begun + len(end)] for row, end in zip(more, ends, strict=True))]
-            line = Line(pump, model.alphabet, rounds, LinePart(letters, np.concatenate(said)), (ANY,) * len(ends))
+            pieces = [more[0, :begun], *(row[begun : begun + len(end)] for row, end in zip(more, ends, strict=True))]
+            line = Line(pump, model.alphabet, rounds, LinePart(letters, np.concatenate(pieces)), (ANY,) * len(ends))
             repeats = all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE))
         if repeats:
             lines.append(line)

@@ -403,11 +403,11 @@ def _on_single_steps(model: StackModel[Any], automaton: PushdownAutomaton) -> tu
     steps = dict[Key, Transition]()
     for (state, symbol, tops), step in automaton.transitions.items():
         seen = Seen(step.output, True) if isinstance(step.output, str) else None
-        said = replace(step, output=None if seen is None else numbers[seen])
+        taken = replace(step, output=None if seen is None else numbers[seen])
         if symbol == marker:
-            steps[state, view.nothing_left, tops] = replace(said, target=end)
+            steps[state, view.nothing_left, tops] = replace(taken, target=end)
             continue
-        steps[state, symbol, tops] = said
+        steps[state, symbol, tops] = taken
         if late and (state, tops) == (automaton.initial, (automaton.bottom,)):
             # what is written and never seen is not in the automaton: the network says it
             number = int(network_answers(Rounded(view), [(symbol,)])[0, 0])
