@@ -15,20 +15,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import AutomatonError
 from ..core.validation import fresh, unique
 from .finite import FiniteAutomaton, finite_form
-from .pda import (
-    EPSILON,
-    NONE,
-    POP,
-    Acceptance,
-    Key,
-    Output,
-    PushdownAutomaton,
-    StackOp,
-    State,
-    Symbol,
-    Transition,
-    push,
-)
+from .pda import EPSILON, NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, push
 from .summaries import heads, trim
 
 if TYPE_CHECKING:
@@ -278,7 +265,9 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     if pda.acceptance == "final state" and undecided:
         return None
     # states accept that the marker would have led to acceptance
-    acceptance: Acceptance = "final state" if pda.acceptance == "final state" else "both"
+    acceptance = pda.acceptance
+    if acceptance == "empty stack":
+        acceptance = "both"
     return trim(replace(pda, transitions=letters, end_marker=None, accepting=states, acceptance=acceptance))
 
 

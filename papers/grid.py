@@ -17,7 +17,6 @@ from .results import FOLDER, Stored, from_fields, read_stored
 if TYPE_CHECKING:
     from ..models.base import StackModel
 
-
 Protocol = Literal["paper", "fast"]
 # "paper"  as the paper and its program do it, to the letter: batches, schedule, sizes, number of epochs
 # "fast"   the same networks on the same tasks, by recipes that train many seeds at once
@@ -60,6 +59,16 @@ class RunSettings:
         (60, 2)
         """
         return number if self.scale == 1 else max(min(least, number), round(number * self.scale))
+
+    @property
+    def options(self) -> str:
+        """Return the options of `stacklens papers run` that choose these settings, but for the scale."""
+        first = f" --first-seed {self.seeds[0]}" if self.seeds[0] else ""
+        data = f" --data-seed {self.data_seed}" if self.data_seed else ""
+        device = "" if self.device == "cpu" else f" --device {self.device}"
+        epochs = "" if self.epochs is None else f" --epochs {self.epochs}"
+        seeds = f"--seeds {len(self.seeds)}{first}{data}"
+        return f"{seeds} --protocol {self.protocol}{epochs}{device}{text_options(self.texts)}"
 
     def consecutive(self) -> tuple[int, int]:
         """Return the first seed and how many there are, for trainers whose networks have consecutive seeds. Raises

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..models.base import StackModel
     from .hao2018_trials import LossKind
 
-
 _STATISTICS = ("min", "median", "max")
 _SCORES = ("training", "test")
 _BATCH = 10

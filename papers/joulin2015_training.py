@@ -20,15 +20,7 @@ from ..models.training.recipes import MEMORIES, StreamRecipe, stream_recipe
 from ..models.training.streams import PieceTest, StreamTraining, decode_outputs
 from .grid import VALIDATION, Outcome, Protocol, RunSettings
 from .joulin2015_online import OnlineRecipe, OnlineTraining
-from .joulin2015_words import (
-    NgramModel,
-    WordRecipe,
-    WordTraining,
-    best_cache,
-    perplexity,
-    read_texts,
-    split_text,
-)
+from .joulin2015_words import NgramModel, WordRecipe, WordTraining, best_cache, perplexity, read_texts, split_text
 from .results import declared
 from .tables import TRIED_FIGURES
 

@@ -16,30 +16,9 @@ from ..core.progress import count
 from ..extract.config import DEFAULT_BUDGET, ExtractionConfig
 from ..extract.jobs import finished
 from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019, suzgun2019_studies
-from .grid import (
-    SETTINGS,
-    Grid,
-    GridResults,
-    GridRow,
-    Network,
-    Outcome,
-    RowResult,
-    RunSettings,
-    results_of,
-    text_options,
-)
+from .grid import SETTINGS, Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, results_of
 from .measures import measures_of
-from .results import (
-    FOLDER,
-    Experiment,
-    Measured,
-    Results,
-    processor,
-    read_results,
-    result_path,
-    versions,
-    write_results,
-)
+from .results import Experiment, Measured, Results, processor, read_results, result_path, versions, write_results
 
 # ---- Networks of a grid kept in files: a checkpoint each, so that an extraction is run again without the training.
 
@@ -185,13 +164,7 @@ def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
 def _run_row(grid: str, settings: RunSettings, folder: Path | None, row: GridRow) -> RowResult:
     """Return what comes of a row: train it, or read its networks in ``folder``, and extract from what converged."""
     clock = _Clock()
-    first = f" --first-seed {settings.seeds[0]}" if settings.seeds[0] else ""
-    data = f" --data-seed {settings.data_seed}" if settings.data_seed else ""
-    device = "" if settings.device == "cpu" else f" --device {settings.device}"
-    epochs = "" if settings.epochs is None else f" --epochs {settings.epochs}"
-    files = text_options(settings.texts)
-    options = f"--seeds {len(settings.seeds)}{first}{data} --protocol {settings.protocol}{epochs}{device}{files}"
-    command = f'stacklens papers run {grid} --rows "{row.name}" {options} --fresh'
+    command = f'stacklens papers run {grid} --rows "{row.name}" {settings.options} --fresh'
     known = None if folder is None else kept_networks(folder, grid, row, settings)
     if known is not None:
         clock.lap()  # reading them is no part of anything
@@ -312,7 +285,7 @@ def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str]
     protocol and on whatever words. Networks that are trained side by side take less time each than few. Raises
     UnknownNameError: there is no such row; FileFormatError: the file that is there holds no results of a grid.
     """
-    here, shipped = (results_of(grid, place) for place in (folder, FOLDER))
+    here, shipped = results_of(grid, folder), results_of(grid)
     left = left_to_do(grid, settings, here, rows, fresh)
     known = []
     for row in left:

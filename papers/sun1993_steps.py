@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..models.base import StackModel, Step
     from ..models.training.recognition import Training
 
-
 PRINTED: dict[str, list[list[str]]] = declared("sun1993")["printed"]
 _COLUMNS = (
     *("word", "step", "input", "state: the paper", "ours", "action: the paper", "ours"),
@@ -307,7 +306,6 @@ Gradient = Literal["exact", "rtrl", "local"]
 
 _WATCHED_EVERY = 10  # epochs between two looks at the training words
 _SEED = 0
-
 
 _PRINTED = "palindrome as printed"
 # What is learned by either gradient, the recipe's own being the paper's: "rtrl" carries it forward as the paper does,

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..models.training.snapshots import Snapshot
     from ..models.training.supervised import Fitting
 
-
 _DECLARED = declared("suzgun2019")
 TRACES_NAME = "suzgun2019-traces"
 KINDS = ("last", "best on the way", "rate falling")
@@ -141,7 +140,6 @@ def counted_networks(row: str, networks: Sequence[dict[str, Any]], held_out: int
 SEARCH_NAME = "suzgun2019-simple-palindrome-search"
 _TASK, _HIDDEN = "simple-palindrome-nonempty", 8
 _MODELS = {"Stack-RNN+Softmax": "marnn-stack-rnn", "Stack-LSTM+Softmax": "marnn-stack-lstm"}
-
 
 _SEARCH = _DECLARED[SEARCH_NAME]
 # what a line is called: the settings of its centre, the paper's or the batches, with what differs

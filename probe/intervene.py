@@ -16,21 +16,10 @@ from torch import Tensor
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
-from ..models.base import Cell, StackModel, editable
+from ..models.base import Cell, NetworkState, StackModel, editable
 from ..models.networks.layers import guarded
 from ..models.rounding import Rounded, round_actions
-from .edits import (
-    EVERY,
-    STEPWISE,
-    Edit,
-    Intervened,
-    Moments,
-    check_moments,
-    check_stepwise,
-    moments_of,
-    sites_of,
-    steps_of,
-)
+from .edits import EVERY, STEPWISE, Edit, Intervened, check_moments, check_stepwise, moments_of, sites_of, steps_of
 from .trace import REPLACED, Selection, Trace, trace
 
 PARTS = ("hidden", "actions", "pushed", "cells", "height")
@@ -227,7 +216,7 @@ class _Changes:
         if self.cell is None:
             if value != "source":
                 raise StacklensError('all cells of a stack (cell=None) can only be set to those of a "source"')
-            return Edit("stacks", at, self._source().state.stack, self.stacks)
+            return Edit("stacks", at, self._source().stack, self.stacks)
         return Edit(part, at, self._cell(value, self.cell), number=self.number, place=self.cell)
 
     def _by(self, function: Callable[[Tensor], Any], part: str) -> Callable[[Tensor], Tensor]:
@@ -270,7 +259,7 @@ class _Changes:
         elif value == "centre":
             found = torch.from_numpy(self._centres())
         elif part == "hidden":  # what another run has there
-            found = self._source().state.hidden
+            found = self._source().hidden
         else:
             seen = self._traced(self._sources())
             if (self.from_steps >= seen.steps).any():
@@ -288,7 +277,7 @@ class _Changes:
             return Cell.of(in_shape(value, (len(self.at), self.model.cell_size), "cells").to(self.dtype))
         if value == "source":
             assert self.from_cell is not None
-            return editable(self._source().state.stack).cell(self.number, self.from_cell)
+            return editable(self._source().stack).cell(self.number, self.from_cell)
         changed = torch.zeros_like if value == "zero" else torch.round
         if self.begun or (self.at == EVERY).any():
             return changed
@@ -322,8 +311,8 @@ class _Changes:
             raise StacklensError('set to "source", and no source: name another run with from_word=…, from_step=…')
         return self.sources
 
-    def _source(self) -> Moments:
-        return moments_of(self.runner, self._sources(), self.from_steps)
+    def _source(self) -> NetworkState[Any]:
+        return moments_of(self.runner, self._sources(), self.from_steps).state
 
     def _traced(self, words: Sequence[Word]) -> Trace:
         return trace(self.model, words, rounded=self.rounded, stacks=False, activations=self.modules)

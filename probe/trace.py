@@ -27,7 +27,6 @@ from .edits import KEPT, Intervened, recorded, sites_of, steps_of, stopped
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-
 # the arrays of a trace: the kind of number, and the axes
 ARRAYS = {
     "symbols": ("i", ("word", "step")),

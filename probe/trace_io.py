@@ -25,7 +25,6 @@ from .trace import ARRAYS, NOT_IN_FILE, REPLACED, Selection, Trace
 if TYPE_CHECKING:
     from rich.table import Table
 
-
 _FORMAT, _VERSION = "stacklens trace", 1
 _EXPECTED = "a trace that stacklens wrote"
 # axes of the same size in all arrays: N words, T steps, T + 1 moments; and * for any size

@@ -27,7 +27,6 @@ _CHARACTER = 0.6 * 11 / 72  # inches: Courier is 0.6 em wide, an edge's label is
 
 PictureFormat = Literal["svg", "png", "pdf"]
 
-
 _PALE = ("#cfe3f7", "#fbe0c3", "#d3edcf", "#f6cfd2", "#e2d6f0", "#f5efb5", "#cdeceb", "#f4d5ea", "#dedede", "#e0cdb9")
 
 

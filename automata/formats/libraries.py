@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from aalpy.automata import Sevpa, Vpa
     from automata.pda.dpda import DPDA
 
-
 _Entry = tuple[State, str | None, Symbol | None]  # target, "push", "pop" or None, and the symbol pushed or popped
 _Row = dict[Symbol, list[_Entry]]
 _ERROR = "ErrorSinkState"  # AALpy's own, in which a run that has no transition stays
