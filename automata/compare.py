@@ -319,7 +319,9 @@ class Product:
         self, control: ControlPair, top: Pair | None, letter: Symbol | None, domain: State | None
     ) -> Iterator[PairMove]:
         """Yield the step on a letter, or on the end (None); or the event there, after which nothing is of interest."""
-        stacks = _known_stack(control, top, 0), _known_stack(control, top, 1)
+        # the known part of each stack: its cell in the pair on top, and what lies above
+        cells = (None, None) if top is None else top
+        stacks = [above if cell is None else (cell, *above) for cell, above in zip(cells, control.above, strict=True)]
         tops = (stacks[0][-1].symbol if stacks[0] else None, stacks[1][-1].symbol if stacks[1] else None)
         keys = (Push(side, control.states, control.domain, letter, tops) for side in (0, 1))
         a, b = (self._run(control, stacks[key.side], letter, key) for key in keys)
@@ -330,10 +332,31 @@ class Product:
         one_marker = letter is None and any(pda.end_marker is None for pda in self.pair)
         if not one_marker and (reason := self._difference(a, b)) is not None:
             yield Event(letter, Separated(reason))
-        elif (push := a.refuted or b.refuted) is not None:
+            return
+        if (push := a.refuted or b.refuted) is not None:
             yield Event(letter, Refuted(push))
+            return
+        level = 0 if top is None else 1
+        pairs: tuple[Pair, ...]
+        if a.state is None or b.state is None:
+            alive = 0 if b.state is None else 1
+            stack = (b if alive else a).stack
+            # as much above the pairs as before, or less
+            common = min(len(stack), max(level, len(stack) - len(control.above[alive])))
+            pairs = tuple((cell, None) if alive == 0 else (None, cell) for cell in stack[:common])
+            if common > level:
+                pairs = (*([] if top is None else [top]), pairs[-1])
+            above: tuple[_Stack, _Stack] = (stack[common:], ()) if alive == 0 else ((), stack[common:])
         else:
-            yield self._joined(control, top, letter, domain, (a, b))
+            # both run: pairs as high as the lower stack, and what the other has on top in the control
+            common = min(len(a.stack), len(b.stack))
+            if abs(len(a.stack) - len(b.stack)) > self.bound:
+                yield Event(letter, Parted(int(len(b.stack) > len(a.stack))))
+                return
+            pairs = tuple(zip(a.stack[:common], b.stack[:common], strict=True))
+            above = a.stack[common:], b.stack[common:]
+        to = ControlPair((a.state, b.state), domain, above, (a.good, b.good), letter is None)
+        yield PushdownStep(letter, to, pairs)
 
     def _run(self, control: ControlPair, stack: _Stack, letter: Symbol | None, key: Push) -> _SideRun:
         pda, state = self.pair[key.side], control.states[key.side]
@@ -370,42 +393,6 @@ class Product:
         if (self.outputs != "all" and second is None) or (self.outputs == "where both" and first is None):
             return None
         return f"at its end the first outputs {first!r}, the second {second!r}"
-
-    def _joined(
-        self,
-        control: ControlPair,
-        top: Pair | None,
-        letter: Symbol | None,
-        domain: State | None,
-        runs: tuple[_SideRun, _SideRun],
-    ) -> PairMove:
-        """Return the step to where both runs are, or the event that their stacks are too far apart."""
-        (a, b), level = runs, 0 if top is None else 1
-        pairs: tuple[Pair, ...]
-        if a.state is None or b.state is None:
-            alive = 0 if b.state is None else 1
-            stack = runs[alive].stack
-            # as much above the pairs as before, or less
-            common = min(len(stack), max(level, len(stack) - len(control.above[alive])))
-            pairs = tuple((cell, None) if alive == 0 else (None, cell) for cell in stack[:common])
-            if common > level:
-                pairs = (*([] if top is None else [top]), pairs[-1])
-            above: tuple[_Stack, _Stack] = (stack[common:], ()) if alive == 0 else ((), stack[common:])
-        else:
-            # both run: pairs as high as the lower stack, and what the other has on top in the control
-            common = min(len(a.stack), len(b.stack))
-            if abs(len(a.stack) - len(b.stack)) > self.bound:
-                return Event(letter, Parted(int(len(b.stack) > len(a.stack))))
-            pairs = tuple(zip(a.stack[:common], b.stack[:common], strict=True))
-            above = a.stack[common:], b.stack[common:]
-        to = ControlPair((a.state, b.state), domain, above, (a.good, b.good), letter is None)
-        return PushdownStep(letter, to, pairs)
-
-
-def _known_stack(control: ControlPair, top: Pair | None, side: int) -> _Stack:
-    """Return the known part of one stack: its cell in the pair on top, and what lies above."""
-    cell = None if top is None else top[side]
-    return control.above[side] if cell is None else (cell, *control.above[side])
 
 
 # ---- Automata that never touch their stack, run beside one that does: then stacks of equal height are compared.

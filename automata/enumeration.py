@@ -157,7 +157,7 @@ class Configurations:
     def settle(self) -> Configurations:
         """Return the same configurations with every stack a node."""
         node = self.trie.push(self.node, self.pushed)
-        return replace(self, node=node, pushed=_nothing_pushed(node.shape))
+        return replace(self, node=node, pushed=np.broadcast_to(np.int32(0), node.shape))  # takes no memory
 
     @staticmethod
     def merge(parts: Sequence[Configurations]) -> tuple[Configurations, IntArray]:
@@ -176,11 +176,8 @@ class Configurations:
         one = np.zeros(which.max() + 1, np.int32)
         one[which] = np.arange(len(which), dtype=np.int32)  # any representative will do
         node = node[:, one]
-        return replace(parts[0], state=state[one], good=good[one], node=node, pushed=_nothing_pushed(node.shape)), which
-
-
-def _nothing_pushed(shape: tuple[int, ...]) -> IntArray:
-    return np.broadcast_to(np.int32(0), shape)  # takes no memory
+        pushed = np.broadcast_to(np.int32(0), node.shape)  # takes no memory
+        return replace(parts[0], state=state[one], good=good[one], node=node, pushed=pushed), which
 
 
 # ---- All words up to a length, sharing prefixes: level by level, over live prefixes only ----

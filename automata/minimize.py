@@ -15,7 +15,7 @@ from ..core.errors import AutomatonError
 from ..core.progress import check_time
 from .pda import NONE, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 from .rewriting import with_letter, without_letter
-from .summaries import ReachableHeads, drop_sinks, heads, trim
+from .summaries import drop_sinks, heads, trim
 
 # ---- Tables of what each state does, and the exact partition of those that do the same (Moore's refinement) ----
 # A table forgets names: states are numbers, and a row has a cell for each head and letter of which something is known.
@@ -366,22 +366,32 @@ def minimization(pda: PushdownAutomaton, sink: Sink = "drop") -> Minimization:
 
 def _merged_automaton(used: PushdownAutomaton) -> Minimization:
     """Return the automaton without what nothing observed at reachable heads tells apart; its states are q0, q1, …"""
-    table, start = _table(used, heads(used)), used.states.index(used.initial)
-    order = _breadth_first(table, used, start)
-    table, classes = quotient(table, order, {}), list(range(len(table)))
+    number, found = {state: i for i, state in enumerate(used.states)}, heads(used)
+    rows: list[Row] = [{} for _ in used.states]
+    for state, tops in sorted(found.reading):
+        for letter in used.letters:
+            step = used.transitions.get((state, letter, tops))
+            cell = REJECT if step is None else ((step.operations, step.output), number[step.target])
+            rows[number[state]][letter, tops] = cell
+    # Being accepting decides about some word only where words end, with "both" on empty stacks.
+    for state, tops in found.ending:
+        if used.acceptance == "final state" or (used.acceptance == "both" and set(tops) == {used.bottom}):
+            rows[number[state]][VERDICT] = VERDICTS[state in used.accepting]
+    order = _breadth_first(rows, used, number[used.initial])
+    table, classes = quotient(rows, order, {}), list(range(len(rows)))
     symbols = {symbol: symbol for symbol in used.stack_alphabet}
     merges: tuple[_Merge, ...] = (coarsest_partition, _merge_if_few, merge_symbols)
     for merge in cycle(merges):
-        found = merge(table, list(dict.fromkeys(symbols.values())))
-        if found is None:  # merge_symbols, the last in a round, finds nothing more
+        merged = merge(table, list(dict.fromkeys(symbols.values())))
+        if merged is None:  # merge_symbols, the last in a round, finds nothing more
             break
-        table, classes = quotient(table, *found), [found[0][i] for i in classes]
-        symbols = {symbol: found[1].get(name, name) for symbol, name in symbols.items()}
-    place = _breadth_first(table, used, classes[order[start]])
+        table, classes = quotient(table, *merged), [merged[0][i] for i in classes]
+        symbols = {symbol: merged[1].get(name, name) for symbol, name in symbols.items()}
+    place = _breadth_first(table, used, classes[order[number[used.initial]]])
     names = [f"q{i}" for i in range(len(table))]
-    merged = _automaton_of_table(used, quotient(table, place, {}), names, "q0", symbols)
-    states = {state: names[place[classes[order[i]]]] for i, state in enumerate(used.states)}
-    return Minimization(merged, states, symbols)
+    least = _automaton_of_table(used, quotient(table, place, {}), names, "q0", symbols)
+    states = {state: names[place[classes[order[i]]]] for state, i in number.items()}
+    return Minimization(least, states, symbols)
 
 
 def _composed(first: Mapping[str, str], then: Mapping[str, str]) -> dict[str, str]:
@@ -405,21 +415,6 @@ def merge_same_rules(pda: PushdownAutomaton) -> Minimization:
     small = quotient(table, classes, symbols)
     merged = _automaton_of_table(pda, small, list(names.values()), states[pda.initial], symbols)
     return Minimization(merged, states, symbols)
-
-
-def _table(pda: PushdownAutomaton, found: ReachableHeads) -> Table:
-    number = {state: i for i, state in enumerate(pda.states)}
-    rows: list[Row] = [{} for _ in pda.states]
-    for state, tops in sorted(found.reading):
-        for letter in pda.letters:
-            step = pda.transitions.get((state, letter, tops))
-            cell = REJECT if step is None else ((step.operations, step.output), number[step.target])
-            rows[number[state]][letter, tops] = cell
-    # Being accepting decides about some word only where words end, with "both" on empty stacks.
-    for state, tops in found.ending:
-        if pda.acceptance == "final state" or (pda.acceptance == "both" and set(tops) == {pda.bottom}):
-            rows[number[state]][VERDICT] = VERDICTS[state in pda.accepting]
-    return rows
 
 
 def _breadth_first(table: Table, pda: PushdownAutomaton, start: int) -> list[int]:

@@ -317,7 +317,8 @@ class PushdownAutomaton:
             if symbol not in self.input_alphabet:
                 raise UnknownSymbolError(symbol, self.input_alphabet)
         configurations = list(self.run(word))
-        complete = _letters_read(configurations) == len(word) + (self.end_marker is not None)
+        read = sum(bool(configuration.symbol) for configuration in configurations)
+        complete = read == len(word) + (self.end_marker is not None)
         return complete and self.accepts_configuration(configurations[-1])
 
     def accepts_configuration(self, configuration: Configuration) -> bool:
@@ -337,7 +338,7 @@ class PushdownAutomaton:
     def transduce(self, word: Word) -> list[Output]:
         """Return the output of every step on ``word``, of ε-steps too. Raises AutomatonError: the run is cut."""
         configurations = list(self.run(word))[1:]
-        if (read := _letters_read(configurations)) < len(word):
+        if (read := sum(bool(configuration.symbol) for configuration in configurations)) < len(word):
             raise AutomatonError(f"no output: the run ends at symbol {read + 1} of {len(word)}")
         return [configuration.output for configuration in configurations]
 
@@ -346,10 +347,6 @@ class PushdownAutomaton:
         AutomatonError: the run is cut short; the message names the step.
         """
         return [output for output in self.transduce(word) if output is not None]
-
-
-def _letters_read(configurations: Sequence[Configuration]) -> int:
-    return sum(bool(configuration.symbol) for configuration in configurations)
 
 
 def _stack_after(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol, ...]:

@@ -101,7 +101,7 @@ class SymbolScan:
     """
 
     def __init__(self, weights: Mapping[str, Array], shape: SymbolShape) -> None:
-        self.shape = shape
+        self.shape, self._order = shape, [0, 2, 1] if shape.operations == 3 else [0, 1]
         self.inputs = np.array(weights["input_weights"])  # U, (N, X, H)
         self.memory = np.array(weights["memory_weights"])  # P, (N, H, stacks * depth)
         self.outputs = np.array(weights["output_weights"])  # V, (N, O, H)
@@ -112,10 +112,6 @@ class SymbolScan:
         self.heads = rows.reshape(self.nets, -1, self.size)
         self._make_room(_SLOTS * shape.steps, min(shape.depth + shape.steps, shape.limit))
         self.empty()
-
-    @property
-    def _order(self) -> list[int]:
-        return [0, 2, 1] if self.shape.operations == 3 else [0, 1]
 
     def weights(self) -> dict[str, Array]:
         """Return the weights by the model's names, (N, ...)."""
@@ -257,7 +253,12 @@ class SymbolScan:
         np.multiply(pushed, 1 - pushed, out=slopes)
         slopes *= self._all.shares[first:now, 0]
         self._back(error, first)
-        if self._clips(error, first):
+        # Whether the program might have clipped anything on the way: errors of cells are only moved and shared out, so
+        # none is larger than the sum of all that entered their stack, and neither is what they make of the heads, as no
+        # cell holds more than 1.
+        entered = np.abs(self._all.of_seen[first : now + 1]).sum(0).reshape(-1, self.shape.depth).sum(1)
+        back = self._all.errors[first : now + 1]
+        if max(np.abs(error).max(), entered.max(), back.max(), -back.min()) > self.shape.clip:
             self._back(error, first, clips=True)
         # sums over steps, all networks at once: products of matrices
         errors, rows = self._all.errors[first : now + 1, :, 0], self._all.of_rows[first:now, :, 0]
@@ -310,15 +311,6 @@ class SymbolScan:
             read = turn.read
             read += self._read[t]
             clip(before)
-
-    def _clips(self, error: Array, first: int) -> bool:
-        """Return whether the program might have clipped anything on the way back that was just taken. Errors of cells
-        are only moved and shared out, so none is larger than the sum of all that entered their stack, and neither is
-        what they make of the heads, as no cell holds more than 1.
-        """
-        of_seen, errors = self._all.of_seen[first : self._now + 1], self._all.errors[first : self._now + 1]
-        entered = np.abs(of_seen).sum(0).reshape(-1, self.shape.depth).sum(1)
-        return bool(max(np.abs(error).max(), entered.max(), errors.max(), -errors.min()) > self.shape.clip)
 
 
 # ---- Training symbol by symbol, of these and of other networks ----

@@ -230,10 +230,12 @@ class NetSizes:
     epochs: int | None = None  # stop the training after so many; None for the recipe's
 
 
-def palindromes_experiment(sizes: NetSizes | None = None) -> Experiment:
-    """Return what networks for palindromes get wrong, with the monitor and without, as they end."""
+def network_experiment(name: str, sizes: NetSizes | None = None) -> Experiment:
+    """Return "sun1993-palindromes", what networks for palindromes get wrong as they end, with and without the monitor,
+    or "sun1993-rtrl", what the paper's gradients come to beside exact ones.
+    """
     sizes = sizes or NetSizes()
-    return declared_experiment("sun1993-palindromes", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
+    return declared_experiment(name, sys.modules[__name__], sizes, tuple(range(sizes.nets)))
 
 
 def without_monitor(net: StackModel[Any]) -> StackModel[Any]:
@@ -316,12 +318,6 @@ _LESSONS = {
     _PRINTED: replace(RECIPES[_PRINTED], gradient="local"),
     "palindrome without the driving force": replace(RECIPES[_PRINTED], gradient="local", objective="prefix"),
 }
-
-
-def rtrl_experiment(sizes: NetSizes | None = None) -> Experiment:
-    """Return what the paper's gradients come to beside exact ones."""
-    sizes = sizes or NetSizes()
-    return declared_experiment("sun1993-rtrl", sys.modules[__name__], sizes, tuple(range(sizes.nets)))
 
 
 def _untrained(what: str, gradient: Gradient, nets: int) -> Training:

@@ -149,7 +149,14 @@ def _interchange_of(
     # 1 interchanges of which the automaton says something, in the rounded network
     defined = np.asarray(drawn.counted.any(1))
     kept = drawn.select(defined)
-    asked = _centred(kind, networks["rounded"]) if values == "centre" and kind.what == "states" else networks["rounded"]
+    asked = networks["rounded"]
+    if values == "centre" and kind.what == "states":
+        # with the mean hidden vector of the state in the place of that at every prefix
+        hidden = asked[1].state.hidden.clone()
+        for label in np.unique(kind.label).tolist():
+            rows = torch.from_numpy(kind.label == label)
+            hidden[rows] = torch.from_numpy(hidden[rows].cpu().numpy().mean(0)).to(hidden)
+        asked = asked[0], asked[1]._replace(state=replace(asked[1].state, hidden=hidden))
     right, answers = _swaps_as_predicted(kind, asked, kept)
     words = kind.prefix[np.stack([kept.base, kept.source])]
     changing, unchanging = kept.telling & ~kept.same, kept.telling & kept.same
@@ -196,16 +203,6 @@ def _swaps_as_predicted(kind: Kind, network: _Network, drawn: Drawn) -> tuple[np
     state = kind.changed(*network, drawn.base, drawn.source)
     answers = answers_after(network[0], kind.claim, state, drawn.letters)
     return ~((answers != drawn.numbers) & drawn.counted).any(1), answers
-
-
-def _centred(states: Kind, network: _Network) -> _Network:
-    """Return the network with the mean hidden vector of the state in the place of that at every prefix."""
-    model, moments = network
-    hidden = moments.state.hidden.clone()
-    for label in np.unique(states.label).tolist():
-        rows = torch.from_numpy(states.label == label)
-        hidden[rows] = torch.from_numpy(hidden[rows].cpu().numpy().mean(0)).to(hidden)
-    return model, moments._replace(state=replace(moments.state, hidden=hidden))
 
 
 def _baselines(kind: Kind, rounded: _Network, cases: int, rng: np.random.Generator) -> dict[str, Share]:

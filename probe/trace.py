@@ -134,26 +134,25 @@ class Trace:
             begin, end, by = step.indices(len(self))
             if by != 1:
                 raise _NoStepError(f"a trace has no steps {begin}:{end}:{by}; expected steps that follow each other")
-            return self._part(begin, max(begin, end))
+            end = max(begin, end)
+            of_steps = ("symbols", *KEPT, "rejected", "cells")
+            arrays: dict[str, Any] = {name: getattr(self, name) for name in of_steps}
+            arrays = {name: array[:, begin:end] for name, array in arrays.items() if array is not None}
+            arrays |= {"hidden": self.hidden[:, begin : end + 1], "steps": np.clip(self.steps - begin, 0, end - begin)}
+            lengths = None if begin or self.lengths is None else self.lengths[:, :end, :end]
+            inside = {name: array[:, begin:end] for name, array in self.activations.items()}
+            here = Selection(self, np.arange(len(self.words)), np.minimum(begin, self.steps)) if begin else self.begin
+            arrays |= {"words": tuple(word[begin:end] for word in self.words), "lengths": lengths}
+            part = self._with(**arrays, activations=inside, begin=here)
+            if self.run is not None:
+                of_run = {name: getattr(self.run, name)[:, begin : end + 1] for name in ("states", "heights", "stacks")}
+                object.__setattr__(part, "run", replace(self.run, **of_run))
+            return part
         number = step + len(self) * (step < 0) if isinstance(step, Integral) and not isinstance(step, bool) else -1
         if not 0 <= number < len(self):
             raise _NoStepError(f"there is no step {step!r:.40}: the trace has {count(len(self), 'step')}, from 0")
         words = np.flatnonzero(self.steps > number)
         return Selection(self, words, np.full(len(words), number + 1))
-
-    def _part(self, begin: int, end: int) -> Trace:
-        of_steps = ("symbols", *KEPT, "rejected", "cells")
-        arrays = {name: array[:, begin:end] for name in of_steps if (array := getattr(self, name)) is not None}
-        arrays |= {"hidden": self.hidden[:, begin : end + 1], "steps": np.clip(self.steps - begin, 0, end - begin)}
-        lengths = None if begin or self.lengths is None else self.lengths[:, :end, :end]
-        inside = {name: array[:, begin:end] for name, array in self.activations.items()}
-        before = self.begin if not begin else Selection(self, np.arange(len(self.words)), np.minimum(begin, self.steps))
-        words = tuple(word[begin:end] for word in self.words)
-        part = self._with(**arrays, words=words, lengths=lengths, activations=inside, begin=before)
-        if self.run is not None:
-            moments = {name: getattr(self.run, name)[:, begin : end + 1] for name in ("states", "heights", "stacks")}
-            object.__setattr__(part, "run", replace(self.run, **moments))
-        return part
 
     def _with(self, **changes: Any) -> Trace:
         """Return the trace with some ``changes``; the network of a saved one is still opened when it is touched."""

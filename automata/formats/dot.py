@@ -61,7 +61,17 @@ def to_dot(pda: PushdownAutomaton, title: str | None = None, groups: Mapping[Sta
     """
     number, groups = {state: f"n{i}" for i, state in enumerate(pda.states)}, groups or {}
     caption = _drawing_caption(pda) if title is None else [title, *_drawing_caption(pda)]
-    rules = _edge_rules(pda)
+    # the rules from state to state, in the order of the automaton's states and alphabets
+    alphabets = (pda.states, (*pda.letters, EPSILON), (pda.bottom, *pda.stack_alphabet))
+    states, letters, tops = ({x: i for i, x in enumerate(xs)} for xs in alphabets)
+
+    def place_of(item: tuple[Key, Transition]) -> tuple[object, ...]:
+        (state, symbol, read), transition = item
+        return states[state], states[transition.target], letters[symbol], [tops[top] for top in read]
+
+    rules = defaultdict[tuple[State, State], list[str]](list)
+    for key, transition in sorted(pda.transitions.items(), key=place_of):
+        rules[key[0], transition.target].append(rule(key, transition))
     # Columns must be so many inches apart that the label of a loop fits beside the next: half its width.
     loops = [len(text) for (source, target), texts in rules.items() if source == target for text in texts]
     room = max(0.5, 0.3 + max(loops, default=0) * _CHARACTER / 2)
@@ -116,22 +126,6 @@ def _drawn_graph(text: str) -> list[tuple[str, list[str], bool]]:
         (name, _LABEL.findall(attributes), "doublecircle" in _LABEL.sub("", attributes))
         for name, attributes in _PART.findall(text)
     ]
-
-
-def _edge_rules(pda: PushdownAutomaton) -> dict[tuple[State, State], list[str]]:
-    """Return the rules from state to state, in the order of the automaton's states and alphabets."""
-    alphabets = (pda.states, (*pda.letters, EPSILON), (pda.bottom, *pda.stack_alphabet))
-    places = ({x: i for i, x in enumerate(xs)} for xs in alphabets)
-    states, letters, tops = places
-
-    def place(item: tuple[Key, Transition]) -> tuple[object, ...]:
-        (state, symbol, read), transition = item
-        return states[state], states[transition.target], letters[symbol], [tops[top] for top in read]
-
-    rules = defaultdict(list)
-    for key, transition in sorted(pda.transitions.items(), key=place):
-        rules[key[0], transition.target].append(rule(key, transition))
-    return rules
 
 
 def group_places(groups: Mapping[State, str]) -> dict[str, int]:

@@ -38,8 +38,7 @@ from stacklens.papers.sun1993_steps import (
     NetSizes,
     figure_tables,
     levels,
-    palindromes_experiment,
-    rtrl_experiment,
+    network_experiment,
     steps_beside,
     without_monitor,
 )
@@ -335,7 +334,7 @@ def test_without_the_monitor_a_word_is_judged_at_its_end_alone() -> None:
 
 
 def test_errors_are_counted_network_by_network_on_all_words() -> None:
-    finding = palindromes_experiment(NetSizes(nets=2, length=4, epochs=1)).claims[2].measure()
+    finding = network_experiment("sun1993-palindromes", NetSizes(nets=2, length=4, epochs=1)).claims[2].measure()
     for name in ("without_monitor", "with_monitor", "rounded_without_monitor", "rounded_with_monitor"):
         assert len(finding.figures[name]) == 2
         assert all(0 <= wrong <= 121 for wrong in finding.figures[name])
@@ -348,7 +347,7 @@ SMALL_RTRL = NetSizes(nets=2, epochs=40)
 
 @cache
 def measured() -> Results:
-    return run_experiment(rtrl_experiment(SMALL_RTRL))
+    return run_experiment(network_experiment("sun1993-rtrl", SMALL_RTRL))
 
 
 def test_the_two_ways_to_the_papers_gradient_agree() -> None:
