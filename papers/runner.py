@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,37 +26,28 @@ _KEY = "papers"  # of the provenance: what this file knows
 
 
 def keep_networks(
-    folder: Path,
-    grid: str,
-    row: GridRow,
-    settings: RunSettings,
-    outcomes: Sequence[Outcome],
-    command: str,
-    seconds: Mapping[str, float],
+    folder: Path, row: GridRow, settings: RunSettings, outcomes: list[Outcome], command: str, seconds: dict[str, float]
 ) -> None:
-    """Write the network of every outcome into ``folder``; ``command`` made them in so many ``seconds`` by each clock.
-    Raises StacklensError: nothing can be written there.
+    """Write the network of every outcome into the ``folder`` of a grid; ``command`` made them in so many ``seconds`` by
+    each clock. Raises StacklensError: nothing can be written there.
     """
     from ..models.checkpoint import Checkpoint, save_model
 
     for outcome in outcomes:
         if outcome.model is None:
             continue
-        path = _network_path(folder, grid, row, settings, outcome.seed)
-        _made_folder(path.parent)
+        path = _network_path(_made_folder(folder), row, settings, outcome.seed)
         task = {"kind": outcome.model.task_kind, "language": outcome.task}
-        own = {"scores": outcome.scores, "seconds": dict(seconds), **_settings_kept(settings)}
+        own = {"scores": outcome.scores, "seconds": seconds, **_settings_kept(settings)}
         known = {"command": command, "seed": outcome.seed, "scores": outcome.scores, _KEY: own}
         save_model(path, Checkpoint(outcome.model, task, known))
 
 
-def kept_networks(
-    folder: Path, grid: str, row: GridRow, settings: RunSettings
-) -> tuple[list[Outcome], dict[str, float]] | None:
-    """Return the outcomes of ``row`` by ``settings`` and the seconds of its training, None unless ``folder`` has all.
-    Raises FileFormatError: a file that is there holds no network of a grid.
+def kept_networks(folder: Path, row: GridRow, settings: RunSettings) -> tuple[list[Outcome], dict[str, float]] | None:
+    """Return the outcomes of ``row`` by ``settings`` and the seconds of its training, None unless the ``folder`` of the
+    grid has all. Raises FileFormatError: a file that is there holds no network of a grid.
     """
-    paths = [_network_path(folder, grid, row, settings, seed) for seed in settings.seeds]
+    paths = [_network_path(folder, row, settings, seed) for seed in settings.seeds]
     if not all(path.is_file() for path in paths):
         return None
     from ..models.checkpoint import load_checkpoint
@@ -77,10 +68,10 @@ def _settings_kept(settings: RunSettings) -> dict[str, Any]:
     return {"scale": settings.scale, "texts": settings.texts, "epochs": settings.epochs}
 
 
-def _network_path(folder: Path, grid: str, row: GridRow, settings: RunSettings, seed: int) -> Path:
+def _network_path(folder: Path, row: GridRow, settings: RunSettings, seed: int) -> Path:
     name = re.sub(r"[^a-z0-9]+", "-", row.name.lower().replace("+", " plus ")).strip("-")
     data = f"-data-{settings.data_seed}" if settings.data_seed else ""
-    return folder / grid / f"{name}-{settings.protocol}{data}-seed-{seed}.pt"
+    return folder / f"{name}-{settings.protocol}{data}-seed-{seed}.pt"
 
 
 def _made_folder(folder: Path) -> Path:
@@ -165,18 +156,19 @@ def _run_row(grid: str, settings: RunSettings, folder: Path | None, row: GridRow
     """Return what comes of a row: train it, or read its networks in ``folder``, and extract from what converged."""
     clock = _Clock()
     command = f'stacklens papers run {grid} --rows "{row.name}" {settings.options} --fresh'
-    known = None if folder is None else kept_networks(folder, grid, row, settings)
+    own = None if folder is None else folder / grid
+    known = None if own is None else kept_networks(own, row, settings)
     if known is not None:
         clock.lap()  # reading them is no part of anything
         outcomes, training = known
     else:
-        unfinished = None if folder is None else _made_folder(folder / grid)
+        unfinished = None if own is None else _made_folder(own)
         outcomes = row.train(replace(settings, unfinished=unfinished))
         if tuple(outcome.seed for outcome in outcomes) != settings.seeds:
             raise StacklensError(f"{row.name}: training gave other networks than those of the seeds {settings.seeds}")
         training = clock.lap()
-        if folder is not None:
-            keep_networks(folder, grid, row, settings, outcomes, command, training)
+        if own is not None:
+            keep_networks(own, row, settings, outcomes, command, training)
     networks = []
     for outcome in outcomes:
         scores = {name: float(score) for name, score in outcome.scores.items()}
@@ -374,8 +366,8 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     "sun1993-claims": sun1993.claims_experiment,
     "sun1993-training": sun1993.training_experiment,
     "sun1993-stopping": partial(sun1993.training_experiment, name="sun1993-stopping"),
-    "sun1993-rtrl": sun1993_steps.rtrl_experiment,
-    "sun1993-palindromes": sun1993_steps.palindromes_experiment,
+    "sun1993-rtrl": partial(sun1993_steps.network_experiment, "sun1993-rtrl"),
+    "sun1993-palindromes": partial(sun1993_steps.network_experiment, "sun1993-palindromes"),
     "joulin2015-table2": joulin2015.table2,
     "joulin2015-fig2": joulin2015.figure2,
     "joulin2015-table4": joulin2015.table4,

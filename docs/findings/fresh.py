@@ -66,7 +66,7 @@ def rows() -> Iterator[tuple[str, GridRow]]:
 def learned(folder: Path = NETWORKS, seeds: tuple[int, ...] = SEEDS) -> Iterator[Fresh]:
     """Yield the networks of some seeds that learned, from the folder that keeps them."""
     for table, row in rows():
-        kept = kept_networks(folder, table, row, RunSettings(seeds, "fast"))
+        kept = kept_networks(folder / table, row, RunSettings(seeds, "fast"))
         for one in kept[0] if kept else ():
             if one.converged and one.model is not None and one.task is not None:
                 yield Fresh(table, row.name, one.seed, one.task, one.model)
@@ -119,12 +119,12 @@ def trained(
 ) -> tuple[list[Outcome], dict[str, float]]:
     """Return the networks of a row, from the folder that keeps them or trained into it, with the seconds of that."""
     settings = RunSettings(seeds, "fast")
-    if kept := kept_networks(folder, table, row, settings):
+    if kept := kept_networks(folder / table, row, settings):
         return kept
     wall, processor_time = time.perf_counter(), time.process_time()
     outcomes = row.train(settings)
     seconds = {"wall": time.perf_counter() - wall, "CPU": time.process_time() - processor_time}
-    keep_networks(folder, table, row, settings, outcomes, "python -m docs.findings.fresh", seconds)
+    keep_networks(folder / table, row, settings, outcomes, "python -m docs.findings.fresh", seconds)
     return outcomes, seconds
 
 
