@@ -25,6 +25,7 @@ from .result import BlackBoxView, WhatIsSaid
 from .samples import draw_samples, reason_not_learned
 from .search.asking import ASKED
 from .search.candidates import Candidate
+from .search.search import SearchPlan
 from .specification import Specification, default_max_length
 
 if TYPE_CHECKING:
@@ -52,14 +53,12 @@ def compare_with_black_box(result: Extraction, kind: str, settings: dict[str, An
     except TypeError:
         raise StacklensError(f"black_box has no setting {', '.join(settings)}; it takes those of extract") from None
     with one_thread():
-        from .extraction import UNMEASURED, Known, look_as_box
+        from .extraction import look_as_box
 
         model, language = result.model, result.language
         # the same words as those of the search, answered by the network itself
         samples = draw_samples(model, language, config.seed)
-        looked = look_as_box(
-            model, samples, Known(language, config, UNMEASURED, lambda *_: None, Budget(config.budget))
-        )
+        looked = look_as_box(model, samples, SearchPlan(config, language, budget=Budget(config.budget)))
         best = looked.best
         if best is None or best.automaton is None:
             raise StacklensError("nothing was learned from the network's answers in the time that there was")

@@ -250,7 +250,7 @@ _log = logging.getLogger("stacklens.extract.extraction")  # what users listen to
 class StageClock:
     """Times stages, and reports their names as they begin; ``seconds`` has those that are over, by name, summed up."""
 
-    def __init__(self, progress: Told) -> None:
+    def __init__(self, progress: Told = lambda *_: None) -> None:
         self.progress, self.seconds = progress, dict[str, float]()
         self.begun, self.name = time.perf_counter(), ""
 

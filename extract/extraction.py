@@ -1,10 +1,10 @@
 """From a network to an automaton, with every stage and every check kept."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +32,9 @@ from .horizon import find_horizons, proved_lengths
 from .result import PROOF_NOT_TRIED, Diagnosis, Extraction
 from .samples import (
     MOST_CHANGED,
+    UNMEASURED,
     Fidelity,
     NestedWords,
-    Rounding,
     Samples,
     action_margins,
     caution,
@@ -50,7 +50,15 @@ from .samples import (
 from .search.asking import ASKED
 from .search.candidates import Candidate, Scorer, fewest_disagreements
 from .search.learn import learned_candidates
-from .search.search import broken, candidates_of_buffers, find_candidates, repair, search_ways, second_opinion
+from .search.search import (
+    SearchPlan,
+    broken,
+    candidates_of_buffers,
+    find_candidates,
+    repair,
+    search_ways,
+    second_opinion,
+)
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
@@ -101,23 +109,13 @@ class SearchOutcome:
         return replace(samples, words=words, rounded=network_answers(self.boxed, words), scored=scored)
 
 
-class Known(NamedTuple):
-    """What a network is looked at for, and with what effort."""
-
-    specification: Specification | None
-    config: ExtractionConfig
-    fidelity: Fidelity
-    on_progress: Callable[[int, int | None], None]
-    budget: Budget
-
-
-def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
+def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, plan: SearchPlan) -> SearchOutcome:
     """Return what was found on the network itself, or on the first of its views that gives an exact candidate."""
-    specification, config, fidelity, on_progress, budget = known
+    specification, config = plan.specification, plan.config
     if config.method in ASKED:
-        return look_as_box(runner, samples, known)
+        return look_as_box(runner, samples, plan)
     if not model.real_time:
-        return _look_at_buffers(model, samples, known)
+        return _look_at_buffers(model, samples, plan)
 
     def search(network: StackModel[Any], asked: StackModel[Any], sampled: Samples) -> SearchOutcome:
         # which stacks matter: others are shown as they mostly are, in the trace and to the scorer
@@ -131,15 +129,15 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
         unknown, left = asked.action_kind == "none" and specification is None, stacks.without(asked)
         nested = nested_words(asked, None) if unknown else NestedWords()
         scorer = Scorer(left, sampled, config.seed, specification, nested.words, whole=asked, nested=nested)
-        tried = find_candidates(scorer, seen, config, fidelity, on_progress, budget=budget)
+        tried = find_candidates(scorer, seen, plan)
         nearest = fewest_disagreements(tried)
         return SearchOutcome(scorer, seen, stacks, nearest, tried, reason=scorer.endless(nearest))
 
     # a network that is another one when rounded, though its actions are nearly whole, is learned from as it is
     views = memory_use.seen_in_turn(model, runner, samples)
     learns = config.method in ("auto", "learn") and config.states is None and config.stack_symbols is None
-    if not views and learns and rounding_changes_behaviour(model, fidelity):
-        soft = _look_unrounded(model, samples, known)
+    if not views and learns and rounding_changes_behaviour(model, plan.fidelity):
+        soft = _look_unrounded(model, samples, plan)
         if soft.scorer.is_near(soft.best):
             return soft
     if not any(one.holds for one in views):
@@ -168,42 +166,40 @@ def look(model: StackModel[Any], runner: StackModel[Any], samples: Samples, know
     return replace(best, tried=tried, views=tuple(turns.values()))
 
 
-def _look_unrounded(model: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
+def _look_unrounded(model: StackModel[Any], samples: Samples, plan: SearchPlan) -> SearchOutcome:
     """Return what was learned from the network as it is, of which the operations are rounded only to be read."""
-    specification, config, _, on_progress, budget = known
     network = Unrounded(model)
     sampled = replace(samples, rounded=network_answers(network, samples.words))
-    scorer = Scorer(network, sampled, config.seed, specification)
+    scorer = Scorer(network, sampled, plan.config.seed, plan.specification)
     seen = trace(network, sampled.traced[:1], stacks=False)
-    tried = find_candidates(scorer, seen, replace(config, method="learn"), None, on_progress, budget=budget)
+    tried = find_candidates(scorer, seen, replace(plan, config=replace(plan.config, method="learn")))
     stacks = memory_use.StackUse(tuple(range(model.n_stacks)), (), 0, 0)
     return SearchOutcome(scorer, seen, stacks, fewest_disagreements(tried), tried, unrounded=True)
 
 
-def _look_at_buffers(model: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
+def _look_at_buffers(model: StackModel[Any], samples: Samples, plan: SearchPlan) -> SearchOutcome:
     """Return what was found for the whole words of a network that chooses when to read and when to write."""
-    specification, config, fidelity, on_progress, budget = known
-    scorer = Scorer(model, samples, config.seed, specification)
+    scorer = Scorer(model, samples, plan.config.seed, plan.specification)
     stacks = memory_use.StackUse((0,), (), 0, 0)
     seen = trace(model, samples.traced[:1], rounded=True, stacks=False)
-    graded = reason_actions_graded(fidelity)
+    graded = reason_actions_graded(plan.fidelity)
     if graded is not None and not scorer.does_its_task():
         return SearchOutcome(scorer, seen, stacks, None, [], reason=graded + seen_graded(model, samples))
-    tried, steps, found = candidates_of_buffers(model, scorer, config, fidelity, on_progress, budget)
+    tried, steps, found = candidates_of_buffers(model, scorer, plan)
     best = fewest_disagreements(tried)
     reason = None if scorer.is_near(best) else reason_not_settled(steps, found)
     return SearchOutcome(scorer, seen, stacks, best, tried, reason=reason)
 
 
-def look_as_box(runner: StackModel[Any], samples: Samples, known: Known) -> SearchOutcome:
+def look_as_box(runner: StackModel[Any], samples: Samples, plan: SearchPlan) -> SearchOutcome:
     """Return what was learned from the answers of ``runner`` alone, not rounded. Raises as `asked_candidates`."""
-    specification, config, _, on_progress, budget = known
+    specification, config = plan.specification, plan.config
     boxed = runner if runner.action_kind == "none" else BlackBoxed(runner)
     sampled = samples if boxed is runner else replace(samples, rounded=network_answers(boxed, samples.words))
     effort, nested = config.effort(runner.stack_limit), nested_words(boxed, specification)
     scorer = Scorer(boxed, sampled, config.seed, specification, nested.words, effort, nested=nested)
     seen = trace(boxed, sampled.traced[:1], stacks=False)
-    tried = find_candidates(scorer, seen, config, None, on_progress, budget=budget)
+    tried = find_candidates(scorer, seen, plan)
     stacks = memory_use.StackUse((), (), 0, 0, unseen=tuple(range(runner.n_stacks)))
     best = fewest_disagreements(tried)
     return SearchOutcome(scorer, seen, stacks, best, tried, reason=scorer.endless(best), boxed=boxed)
@@ -215,7 +211,6 @@ _DECISIVE = "rounded network"  # what the machine stands for
 _ANSWERS = "the automaton was learned from answers alone; boxes need steps to follow"
 _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounded ones"
 _RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
-UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
 _LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
 _AGAIN = 10_000  # words that are asked twice in the end
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
@@ -239,6 +234,7 @@ def extract(
         config = within_means(config or ExtractionConfig(), model)
         exhaustive_limit(specification, len(model.alphabet), config.max_length)
         clock, budget = StageClock(progress), Budget(config.budget)
+        plan = SearchPlan(config, specification, clock, budget)
         why = _LEAST_WHY if config.budget is None else min(_LEAST_WHY, config.budget / 10)
         result = Extraction(model, specification, None, None, [], UNMEASURED, memory_use.StackUse((), (), 0, 0))
 
@@ -257,24 +253,23 @@ def extract(
         clock.stage("look for states")
         if samples is not None:
             with budget.stage(SEARCH, _LOOKED):
-                known = Known(specification, config, result.fidelity, clock.on_progress, budget)
-                looked = look(model, network, samples, known)
+                looked = look(model, network, samples, replace(plan, fidelity=result.fidelity))
         if samples is None or looked is None:
             reason = budget_claim(budget.use().to_dict())
             return _at_the_end(replace(result, reason=reason), budget, clock)
         network = network if looked.boxed is None else looked.boxed
-        result = _judged(result, looked, samples, config, budget)
+        result = _judged(result, looked, samples, plan)
 
         best = result.found
         if result.reason is None and best is not None and best.automaton is not None:
             # Prove and certify, on words of every length; then check, and repair what a check broke.
-            result = _proved(replace(result, minimised=best.automaton), looked, clock, budget)
-            result = _learned_beside(result, looked, config, clock, budget)
-            result = _checked(result, looked, network, config, clock, budget)
-            result = _followed(result, network, config, clock, budget)
+            result = _proved(replace(result, minimised=best.automaton), looked, plan)
+            result = _learned_beside(result, looked, plan)
+            result = _checked(result, looked, network, plan)
+            result = _followed(result, network, plan)
             with budget.stage("where the runs part"):
                 result = _parted(result, looked, network)
-        result = _asked_again(result, samples, network, config, budget)
+        result = _asked_again(result, samples, network, plan)
 
         # Diagnose: why something contradicts the automaton, or there is none.
         result = replace(result, budget=budget.use())
@@ -291,17 +286,16 @@ def _at_the_end(result: Extraction, budget: Budget, clock: StageClock) -> Extrac
     return result if late is None else replace(result, diagnosis=Diagnosis(late, None, (), ()))
 
 
-def _judged(
-    result: Extraction, looked: SearchOutcome, samples: Samples, config: ExtractionConfig, budget: Budget
-) -> Extraction:
+def _judged(result: Extraction, looked: SearchOutcome, samples: Samples, plan: SearchPlan) -> Extraction:
     """Return ``result`` with what was found, and why no automaton can stand for the network, if none can."""
+    budget = plan.budget
     best, model, reason, doubt, near = looked.best, result.model, None, None, None
     fidelity = replace(result.fidelity, minority_transitions=None if best is None else best.minority)
     stacks = looked.stacks if best is None else looked.stacks.seeing(best.stacks)
     view = None if looked.seen_as is None else memory_use.view_use(looked.seen_as, stacks.stacks, looked.views, None)
     judged = False
     with budget.stage("the judgement of what was found", 1 / 2):
-        reason, doubt = _faithful(model, looked, fidelity, config, budget)
+        reason, doubt = _faithful(model, looked, fidelity, plan)
         judged = True
     if not judged:
         reason = budget_claim(budget.use().to_dict())
@@ -312,31 +306,29 @@ def _judged(
     return replace(found, reason=reason, caution=doubt if reason is None else None, threshold=near)
 
 
-def _followed(
-    result: Extraction, network: StackModel[Any], config: ExtractionConfig, clock: StageClock, budget: Budget
-) -> Extraction:
+def _followed(result: Extraction, network: StackModel[Any], plan: SearchPlan) -> Extraction:
     """Return ``result`` certified up to a length where boxes did not close, and with how far it is followed."""
     model, automaton, checks, certificate = result.model, result.automaton, result.checks, result.certificate
-    counts, specification = result.counts, result.language
+    counts, specification, budget = result.counts, result.language, plan.budget
     with budget.stage("the second count", 1 / 4):
         counts = count_again(automaton, checks, model.task_kind == "recognition")
     if isinstance(certificate.certificate, NotCertified):
-        clock.stage("certify up to a length")
+        plan.clock.stage("certify up to a length")
         known = certificate, model, automaton, result.stacks, specification
         with budget.stage("the certificate up to a length", 1 / 2):
-            certificate = certified_length(*known, config.longest_proved, result.view)
-    clock.stage("find the horizon")
+            certificate = certified_length(*known, plan.config.longest_proved, result.view)
+    plan.clock.stage("find the horizon")
     proved = proved_lengths(certificate, isinstance(result.proof, Equal))
     know = partial(find_horizons, automaton, network, specification, checks, proved)
     horizon = None
     with budget.stage("shorter words on which they differ", 1 / 2):
-        horizon = know(config.shortened)
+        horizon = know(plan.config.shortened)
     horizon = know(0) if horizon is None else horizon
     return replace(result, counts=counts, certificate=certificate, horizon=horizon)
 
 
 def _faithful(
-    model: StackModel[Any], looked: SearchOutcome, fidelity: Fidelity, config: ExtractionConfig, budget: Budget
+    model: StackModel[Any], looked: SearchOutcome, fidelity: Fidelity, plan: SearchPlan
 ) -> tuple[str | None, str | None]:
     """Return why no automaton can stand for the network, None if one can, and what is to be doubted of one that can."""
     best, scorer, samples, doubt = looked.best, looked.scorer, looked.scorer.samples.words, None
@@ -358,26 +350,26 @@ def _faithful(
     elif best is not None and model.noisy:
         steps, whole = scorer.weighed(best).explains, (len(samples) - (best.disagreements or 0), len(samples))
         doubt = evidence_claim(*whole, "words") if steps is None else evidence_claim(*steps)
-    if reason is not None and SEARCH in budget.unfinished:
-        reason = f"{reason}; {budget_claim(budget.use().to_dict())}"
+    if reason is not None and SEARCH in plan.budget.unfinished:
+        reason = f"{reason}; {budget_claim(plan.budget.use().to_dict())}"
     # it is not asked unasked: what comes of answers says nothing of its stack, which is what it was looked at for
-    if reason is not None and config.method not in ASKED and model.action_kind != "none" and model.real_time:
+    if reason is not None and plan.config.method not in ASKED and model.action_kind != "none" and model.real_time:
         reason = f"{reason}; --method ask learns from its answers alone, as of a network without a stack"
     return reason, doubt
 
 
 def _proved(
-    result: Extraction, looked: SearchOutcome, clock: StageClock, budget: Budget, layouts: Sequence[Layout] = LAYOUTS
+    result: Extraction, looked: SearchOutcome, plan: SearchPlan, layouts: Sequence[Layout] = LAYOUTS
 ) -> Extraction:
     """Return ``result`` with proof and certificate of its automaton, for words of every length: milliseconds."""
     model, specification, automaton = result.model, result.language, result.automaton
-    clock.stage("prove equality")
+    plan.clock.stage("prove equality")
     proof: Comparison = PROOF_NOT_TRIED
     if specification is not None:
         proof = Undecided("the budget ended before the proof")
-        with budget.stage("the proof", _SHOWN):
+        with plan.budget.stage("the proof", _SHOWN):
             proof = (specification.compare if model.real_time else specification.compare_written)(automaton)
-    clock.stage("certify")
+    plan.clock.stage("certify")
     why_not = None  # boxes can follow it
     if result.found is not None and result.found.by_asking:
         why_not = _ANSWERS
@@ -388,27 +380,25 @@ def _proved(
     if why_not is not None:
         return replace(result, proof=proof, certificate=Certification(None, reason=why_not))
     certificate = Certification(None, reason="the budget ended before the certificate")
-    with budget.stage("the certificate", _SHOWN):
+    with plan.budget.stage("the certificate", _SHOWN):
         certificate = certification(model, automaton, result.stacks, specification, layouts, result.view)
     return replace(result, proof=proof, certificate=certificate)
 
 
-def _learned_beside(
-    result: Extraction, looked: SearchOutcome, config: ExtractionConfig, clock: StageClock, budget: Budget
-) -> Extraction:
+def _learned_beside(result: Extraction, looked: SearchOutcome, plan: SearchPlan) -> Extraction:
     """Return ``result``, or that of a learned automaton where that is certified and the one by clusters is not.
 
     A cluster puts together what the network keeps apart where nothing observed depends on it; the contexts of a
     learned automaton keep it apart, and boxes around them may close.
     """
-    known, certificate = result.found, result.certificate.certificate
+    known, certificate, config = result.found, result.certificate.certificate, plan.config
     failed = certificate is not None and not isinstance(certificate, Certified)
     if config.method != "auto" or known is None or known.method != "kmeans" or not known.exact or not failed:
         return result
-    clock.stage("look for states")
+    plan.clock.stage("look for states")
     if not any(one.method == "learn" for one in looked.tried):
-        with budget.stage("a second automaton, learned", _SHOWN):
-            for found in learned_candidates(looked.scorer, config.stack_symbols, budget.over):
+        with plan.budget.stage("a second automaton, learned", _SHOWN):
+            for found in learned_candidates(looked.scorer, config.stack_symbols, plan.budget.over):
                 looked.tried.append(found)
                 if found.exact:
                     break
@@ -418,21 +408,15 @@ def _learned_beside(
     stacks = looked.stacks.seeing(learned.stacks)
     other = replace(result, minimised=learned.automaton, found=learned, stacks=stacks)
     # its contexts tell apart what a grid would: without one boxes close soon or never
-    other = _proved(other, looked, clock, budget, WITHOUT_GRID)
+    other = _proved(other, looked, plan, WITHOUT_GRID)
     better = isinstance(other.certificate.certificate, Certified) and not isinstance(other.proof, Different)
     return other if better else result
 
 
-def _checked(
-    result: Extraction,
-    looked: SearchOutcome,
-    network: StackModel[Any],
-    config: ExtractionConfig,
-    clock: StageClock,
-    budget: Budget,
-) -> Extraction:
+def _checked(result: Extraction, looked: SearchOutcome, network: StackModel[Any], plan: SearchPlan) -> Extraction:
     """Return ``result`` with its checks, and with the automaton mended where a check broke it and it could be."""
-    clock.stage("check the automaton")
+    plan.clock.stage("check the automaton")
+    config, budget = plan.config, plan.budget
     use, scorer, best, specification = result.view, looked.scorer, result.found, result.language
     assert best is not None, "there is nothing to check otherwise"
     assert best.automaton is not None, "the best candidate has an automaton"
@@ -443,7 +427,7 @@ def _checked(
         model=network,
         specification=specification,
         config=config,
-        on_progress=clock.on_progress,
+        on_progress=plan.clock.on_progress,
         cells=cells,
         nested=scorer.nested.words,
         budget=budget,
@@ -468,7 +452,7 @@ def _checked(
         if broken(again) < broken(checks):
             best, checks, stacks = mended, again, looked.stacks.seeing(mended.stacks)
             result = replace(result, minimised=mended.automaton, found=mended, stacks=stacks)
-            result = _proved(result, looked, clock, budget)
+            result = _proved(result, looked, plan)
 
     # the words on which a view was chosen, those of the search, and whether another way came to the same automaton
     automaton, second = result.automaton, second_opinion(looked.tried, best)
@@ -487,13 +471,11 @@ def _checked(
     return replace(result, checks=checks, view=use, second=second, ways=ways)
 
 
-def _asked_again(
-    result: Extraction, samples: Samples, network: StackModel[Any], config: ExtractionConfig, budget: Budget
-) -> Extraction:
+def _asked_again(result: Extraction, samples: Samples, network: StackModel[Any], plan: SearchPlan) -> Extraction:
     """Return ``result``, doubted where code that is not ours answers some words otherwise when they are asked again."""
     if result.caution is None and result.model.foreign:
-        order = np.random.default_rng(config.seed).permutation(len(samples.words))[:_AGAIN]
-        with budget.stage("words asked again", 1 / 2):
+        order = np.random.default_rng(plan.config.seed).permutation(len(samples.words))[:_AGAIN]
+        with plan.budget.stage("words asked again", 1 / 2):
             changed, asked = changed_answers(network, [samples.words[i] for i in order])
             says = f"{CONTRADICTS}: asked again, {changed:,} of {asked:,} words had another answer; never status 0"
             result = replace(result, caution=says) if changed else result

@@ -77,6 +77,9 @@ class Fidelity:
         return {**asdict(self), "rounding": {**asdict(self.rounding), "mismatch": self.rounding.mismatch}}
 
 
+UNMEASURED = Fidelity(Rounding(0, 0, 0), None, None, 0.0)
+
+
 def rounding_fidelity(analog: np.ndarray, rounded: np.ndarray, scored: np.ndarray | None = None) -> Rounding:
     """Return what rounding changes, from the answers of a network and its rounded twin, (N, 1) or (N, T) each.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, product
 from typing import Any, TypeVar
@@ -20,8 +20,9 @@ from ...probe.trace import Trace, trace
 from ..agreement import Agreement
 from ..answers import network_answers
 from ..buffers import StepSpecification, whole_word_automaton
-from ..config import SEARCH, Budget, ExtractionConfig, Method
-from ..samples import MOST_STACKS, Fidelity, Samples, changed_answers, why_unfaithful
+from ..config import SEARCH, Budget, ExtractionConfig, Method, StageClock
+from ..samples import MOST_STACKS, UNMEASURED, Fidelity, Samples, changed_answers, why_unfaithful
+from ..specification import Specification
 from .asking import VisibleStack, asked_candidates, weighed_candidates
 from .candidates import DRIFT, Candidate, Scorer, cost, fewest_disagreements, minimised, stacks_and_cost
 from .learn import learned_candidates
@@ -141,33 +142,34 @@ _MOST_SPLITS = 40
 _PATIENCE = 16  # splits in a row after which no machine was better than the best before
 
 
-def find_candidates(
-    scorer: Scorer,  # knows the rounded network's answers
-    seen: Trace,  # a trace of the scorer's network, rounded
-    config: ExtractionConfig,  # the method, fixed numbers of states or stack symbols, and processes
-    fidelity: Fidelity | None = None,  # how near the network is to a discrete machine
-    # called with the number of sizes tried, and of all; then with the number of candidates
-    on_progress: Callable[[int, int | None], None] = lambda *_: None,
-    *,
-    budget: Budget | None = None,  # ends the search; None for no limit
-) -> list[Candidate]:
-    """Return every candidate tried on the scorer's network, in order.
+@dataclass(frozen=True)
+class SearchPlan:
+    """What a network is looked at for, and with what effort."""
+
+    config: ExtractionConfig  # the method, fixed numbers of states or stack symbols, and processes
+    specification: Specification | None = None  # what it should do
+    clock: StageClock = field(default_factory=StageClock)  # hears of the sizes that are tried, then of the candidates
+    budget: Budget = field(default_factory=Budget)  # ends the search
+    fidelity: Fidelity = UNMEASURED  # how near the network is to a discrete machine
+
+
+def find_candidates(scorer: Scorer, seen: Trace, plan: SearchPlan) -> list[Candidate]:
+    """Return every candidate tried on the scorer's network, of which ``seen`` is a rounded trace, in order.
 
     Hidden vectors are clustered first, as the papers do; what the network does is learned from next, and where there is
-    no stack to see it is asked, by the method of ``config``. A later way is left out where an earlier one gave an exact
+    no stack to see it is asked, by the method of ``plan``. A later way is left out where an earlier one gave an exact
     automaton that can be compared with the specification, or one that is proved to be what the network should do and
     wrong of it on few words: then the network drifts, and no automaton follows it.
     """
     tried: list[Candidate] = []
     if not is_stack(scorer.model):
         return tried
-    budget = budget or Budget()
-    with budget.stage(SEARCH, _SEARCHED):
-        _tried_by_ways(scorer, seen, config, fidelity, on_progress, budget, tried)
+    with plan.budget.stage(SEARCH, _SEARCHED):
+        _tried_by_ways(scorer, seen, plan, tried)
     # evidence that contradicts itself is weighed: that of answers alone, and of a network that answers anew otherwise
-    with budget.stage("evidence by weight", _WEIGHED):
+    with plan.budget.stage("evidence by weight", _WEIGHED):
         best, asked = fewest_disagreements(tried), scorer.model.action_kind == "none"
-        if config.states is None and not scorer.is_near(best):
+        if plan.config.states is None and not scorer.is_near(best):
             again = Rounded(scorer.model), scorer.samples.words[-_ASKED_AGAIN:]
             some = weighed_candidates(scorer) if asked else [best] if best and changed_answers(*again)[0] else []
             tried += some if asked else []
@@ -176,16 +178,9 @@ def find_candidates(
     return tried
 
 
-def _tried_by_ways(
-    scorer: Scorer,
-    seen: Trace,
-    config: ExtractionConfig,
-    fidelity: Fidelity | None,
-    on_progress: Callable[[int, int | None], None],
-    budget: Budget,
-    tried: list[Candidate],
-) -> None:
+def _tried_by_ways(scorer: Scorer, seen: Trace, plan: SearchPlan, tried: list[Candidate]) -> None:
     """Put every candidate into ``tried`` as it comes: see `find_candidates`."""
+    config, budget = plan.config, plan.budget
     ways = search_ways(config, scorer.model)
     for way in ways:
         # clustering may not take the time of the way that comes after it
@@ -193,14 +188,14 @@ def _tried_by_ways(
         if way == "learn":
             candidates = learned_candidates(scorer, config.stack_symbols, over)
         elif way == "kmeans":
-            candidates = _clustered(scorer, seen, config, fidelity, on_progress, over)
+            candidates = _clustered(scorer, seen, plan, over)
         else:
             given = config.calls is not None or config.returns is not None
             visible = VisibleStack(config.calls or (), config.returns or ()) if given else None
             candidates = asked_candidates(scorer, None if way == "ask" else way, visible, over)
         for candidate in candidates:
             tried.append(candidate)
-            on_progress(len(tried), None)
+            plan.clock.on_progress(len(tried), None)
             if candidate.exact:
                 # what sees all stacks shows how the network does it
                 n_stacks = scorer.learned_from.n_stacks
@@ -239,25 +234,19 @@ def _is_decided(scorer: Scorer, candidate: Candidate) -> bool:
     return not isinstance(scorer.specification.compare(candidate.automaton), Undecided)
 
 
-def _clustered(
-    scorer: Scorer,
-    seen: Trace,
-    config: ExtractionConfig,
-    fidelity: Fidelity | None,
-    on_progress: Callable[[int, int | None], None],
-    over: Callable[[], bool],
-) -> Iterator[Candidate]:
+def _clustered(scorer: Scorer, seen: Trace, plan: SearchPlan, over: Callable[[], bool]) -> Iterator[Candidate]:
     """Yield candidates whose states are clusters of hidden vectors: stop asking at an exact one.
 
     Sizes come first; without an exact one what misleads the best exploration, then the smallest, is split. Nothing is
-    split without stack actions by ``fidelity``, and nothing tried without a stack.
+    split without stack actions by the plan's fidelity, and nothing tried without a stack.
     """
-    explored: list[Candidate] = []
-    for candidate in search_sizes(scorer, seen, config.states, config.stack_symbols, config.jobs, on_progress, over):
+    explored, config = list[Candidate](), plan.config
+    sizes = config.states, config.stack_symbols, config.jobs
+    for candidate in search_sizes(scorer, seen, *sizes, plan.clock.on_progress, over):
         yield candidate
         if candidate.way == "exploration" and candidate.disagreements is not None:
             explored.append(candidate)
-    if fidelity is not None and why_unfaithful(scorer.model, fidelity, 0, 0) is not None:
+    if why_unfaithful(scorer.model, plan.fidelity, 0, 0) is not None:
         return  # splits do not make a stack of what is none
     nearest = sorted(explored, key=lambda one: one.disagreements or 0)
     for start in dict.fromkeys((*nearest[:1], *explored[:1])):
@@ -302,8 +291,8 @@ def repair(
     seen: Trace,
     checks: Sequence[Agreement],
     config: ExtractionConfig,
-    budget: Budget | None = None,
-    cells: int | None = None,
+    budget: Budget,
+    cells: int | None,
 ) -> Iterator[Candidate]:
     """Yield other candidates until one is exact on the words that broke ``candidate`` in ``checks`` as well.
 
@@ -313,19 +302,18 @@ def repair(
     """
     words = [found.counterexample for found in checks if found.counterexample is not None and _is_repairable(found)]
     judge = replace(scorer, further=(*scorer.further, *words), effort=config.effort(cells))
-    over = (budget := budget or Budget()).over
     if not words or candidate.explains is not None:
         return
     if candidate.machine is not None:
         exact = False
-        for mended in refine(judge, candidate, seen, over):
+        for mended in refine(judge, candidate, seen, budget.over):
             exact = exact or mended.exact
             yield mended
         if exact or config.method != "auto":
             return
         config = replace(config, method="learn")
-    if not over() and not scorer.drifts(candidate):
-        yield from find_candidates(judge, seen, config, budget=budget)
+    if not budget.over() and not scorer.drifts(candidate):
+        yield from find_candidates(judge, seen, SearchPlan(config, budget=budget))
 
 
 def second_opinion(tried: Sequence[Candidate], best: Candidate) -> Candidate | None:
@@ -350,14 +338,11 @@ _TRIED = 5  # of the candidates that err on some steps, so many become automata 
 
 
 def candidates_of_buffers(
-    model: StackModel[Any],  # a buffered network, not rounded
-    scorer: Scorer,  # who knows the rounded network's answers to whole words
-    config: ExtractionConfig,
-    fidelity: Fidelity,
-    on_progress: Callable[[int, int | None], None],
-    budget: Budget,
+    model: StackModel[Any], scorer: Scorer, plan: SearchPlan
 ) -> tuple[list[Candidate], Scorer, list[Candidate]]:
-    """Return candidates for the whole words of ``model``, and the scorer and candidates of its single steps."""
+    """Return candidates for the whole words of ``model``, a buffered network, which ``scorer`` knows the answers to,
+    and the scorer and candidates of its single steps.
+    """
     view = BufferSteps(model)
     # the scorer of candidates for single steps: on what the network sees on the checking words
     short = scorer.samples.words[: scorer.samples.n_short]
@@ -371,9 +356,9 @@ def candidates_of_buffers(
     rounded = network_answers(Rounded(view), words)
     traced: list[Word] = [*letters_seen(view, scorer.samples.traced)]
     known = Samples(words, rounded, rounded[:0], None, len(words), traced, traced)
-    steps = Scorer(view, known, config.seed, specification)
+    steps = Scorer(view, known, plan.config.seed, specification)
     seen = trace(view, steps.samples.traced, rounded=True, stacks=False)
-    found = find_candidates(steps, seen, config, fidelity, on_progress, budget=budget)
+    found = find_candidates(steps, seen, plan)
     able = [one for one in found if one.automaton is not None and one.automaton.n_stacks == 1]
     chosen = [one for one in able if one.exact] or sorted(able, key=cost)[:_TRIED]
     whole = []

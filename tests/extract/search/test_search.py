@@ -41,7 +41,7 @@ from stacklens.extract.search.learn import (
 )
 from stacklens.extract.search.machine import Clusters, Levels, Quantiser, cluster
 from stacklens.extract.search.refinement import find_conflict
-from stacklens.extract.search.search import find_candidates, search_sizes
+from stacklens.extract.search.search import SearchPlan, find_candidates, search_sizes
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
@@ -345,7 +345,7 @@ def test_what_only_the_search_finds_is_mended() -> None:
 def test_one_state_and_one_symbol_are_split_into_the_machine_that_a_network_is(machine: HandMachine) -> None:
     net = StrengthNet(machine)
     words = all_words(machine.letters, 7 if len(machine.letters) == 2 else 5)
-    last = find_candidates(*known_on(net, words), ExtractionConfig(states=1, stack_symbols=1))[-1]
+    last = find_candidates(*known_on(net, words), SearchPlan(ExtractionConfig(states=1, stack_symbols=1)))[-1]
     assert last.exact
     assert np.array_equal(automaton_answers(last.automaton, net, words), network_answers(net, words))
 
@@ -372,7 +372,8 @@ def test_the_same_seed_refines_in_the_same_way() -> None:
     samples = draw_samples(SlipperyNet(4), None, 0)
     scorer = Scorer(SlipperyNet(4), samples, 0)
     seen = trace(SlipperyNet(4), samples.traced, rounded=True, stacks=False)
-    one, other = (find_candidates(scorer, seen, ExtractionConfig(states=1, stack_symbols=2)) for _ in range(2))
+    plan = SearchPlan(ExtractionConfig(states=1, stack_symbols=2))
+    one, other = (find_candidates(scorer, seen, plan) for _ in range(2))
     assert [candidate.to_dict() for candidate in one] == [candidate.to_dict() for candidate in other]
     assert any(candidate.split is not None for candidate in one)
 
