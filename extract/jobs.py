@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self, TypeVar
@@ -19,6 +21,7 @@ from typing import IO, Any, Self, TypeVar
 from ..automata.pda import Symbol
 from ..core.errors import FileFormatError, StacklensError, needing
 from ..core.files import lock_file
+from ..core.progress import current_limit, in_time
 from ..core.serialize import from_plain, to_plain
 from ..core.validation import check_whole
 
@@ -69,6 +72,25 @@ def finished(
             raise StacklensError(f"a worker process was killed, perhaps for want of memory; {kept}") from None
         except NoResult:
             raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {kept}") from None
+
+
+def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
+    """Yield ``task(argument)`` for each of ``arguments`` in their order, ``jobs`` of them at a time.
+
+    Stopping early wastes what is left of the last ``jobs``, and nothing has to be called off.
+
+    >>> list(results_in_order(abs, [-2, 1, -3]))
+    [2, 1, 3]
+    """
+    if jobs == 1:
+        yield from map(task, arguments)
+        return
+    from joblib import Parallel, delayed
+
+    rest, task = iter(arguments), partial(in_time, current_limit(), task)
+    with Parallel(n_jobs=jobs, batch_size=1) as pool:
+        while some := list(islice(rest, jobs)):
+            yield from pool(delayed(task)(argument) for argument in some)
 
 
 def check_scheduler(scheduler: str | None) -> None:

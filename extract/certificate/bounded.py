@@ -268,14 +268,6 @@ class ForwardRows(NamedTuple):
     frames: np.ndarray  # what is on top of each stack that is followed, the automaton's first, (M, n_columns)
 
 
-class _StepRows(NamedTuple):
-    """Rows that a step at one head leads to."""
-
-    control: Control
-    hidden: Box
-    frames: np.ndarray
-
-
 class Forward:
     """One attempt, which keeps ``most`` rows of a length, and looks at and leads to at most ``allowed`` in all."""
 
@@ -337,27 +329,27 @@ class Forward:
         """Return what some letters make of ``rows``, not merged. Raises Unproved: a step is not right; TooMany rows."""
         self.since, reading = self.frames.count, self._reading(rows.frames)
         answers = {letter: self.system.controller.answer(letter, rows.hidden, reading) for letter in letters}
-        parts: list[_StepRows] = []
+        parts: list[tuple[Control, Box, np.ndarray]] = []  # what a step at one head leads to: control, hidden, frames
         for head, part in self._heads(rows):
             for number, letter, domain in letters_at(self.system, head):
                 if number in answers:
                     case = StepCase(self.system, head, letter, StepImage.of(answers[number], part), domain)
                     parts += self._follow(case, rows.frames[part])
-        self.work += len(rows.control) * len(letters) + sum(len(part.frames) for part in parts)
+        self.work += len(rows.control) * len(letters) + sum(len(frames) for _, _, frames in parts)
         if self.work > self.allowed:
             raise TooMany
         # those of one control and the same symbols on top together
-        numbers = {control: number for number, control in enumerate(dict.fromkeys(part.control for part in parts))}
-        counts = [len(part.frames) for part in parts]
-        control = np.repeat(np.array([numbers[part.control] for part in parts], dtype=np.int64), counts)
+        numbers = {control: number for number, control in enumerate(dict.fromkeys(control for control, _, _ in parts))}
+        counts = [len(frames) for _, _, frames in parts]
+        control = np.repeat(np.array([numbers[control] for control, _, _ in parts], dtype=np.int64), counts)
         nothing = np.zeros((0, len(self.bounds[self.system.start[0].place][0])))
-        low = np.concatenate([nothing, *(part.hidden.low for part in parts)])
-        high = np.concatenate([nothing, *(part.hidden.high for part in parts)])
-        frames = np.concatenate([np.zeros((0, len(self.columns)), np.int64), *(part.frames for part in parts)])
+        low = np.concatenate([nothing, *(hidden.low for _, hidden, _ in parts)])
+        high = np.concatenate([nothing, *(hidden.high for _, hidden, _ in parts)])
+        frames = np.concatenate([np.zeros((0, len(self.columns)), np.int64), *(frames for _, _, frames in parts)])
         order = np.lexsort([*self.frames.kinds[frames].T, control])
         return ForwardRows(list(numbers), control[order], Box(low[order], high[order]), frames[order])
 
-    def _follow(self, case: StepCase, frames: np.ndarray) -> Iterator[_StepRows]:
+    def _follow(self, case: StepCase, frames: np.ndarray) -> Iterator[tuple[Control, Box, np.ndarray]]:
         outcome = case.outcome()
         self.margin = min(self.margin, case.margin)
         if case.is_cut():
@@ -387,7 +379,7 @@ class Forward:
                 now[:, i] = column
                 found.append((places[rows][again], now))
             places, after = (np.concatenate(side) for side in zip(*found, strict=True))
-        yield _StepRows(outcome.control, Box(hidden.low[places], hidden.high[places]), after)
+        yield outcome.control, Box(hidden.low[places], hidden.high[places]), after
 
     def _done(
         self, image: StepImage, stack: int, operation: Operation | None, places: np.ndarray

@@ -445,17 +445,39 @@ def weighed_candidates(scorer: Scorer) -> list[Candidate]:
         for n in range(depth + 1)
     ]
     rows = np.concatenate([np.concatenate(part, 1) for part in parts])
-    if network.task_kind != "recognition":
+    speaks = network.task_kind != "recognition"
+    if speaks:
         rows[:, 0] = 0  # what came out last is no matter of the state
+    lengths = enumerate(firsts[1 : depth + 1])
+    nexts = np.concatenate([[first + place * k for place in range(k**n)] for n, first in lengths])
+
+    def most(votes: np.ndarray) -> int:
+        return int(np.bincount(votes).argmax())
+
     found = []
     for apart in _APART:
         check_time()
         states = _merged_by_weight(rows, apart, len(values))
-        if states is not None:
-            pda = _voted_automaton(network, scorer.complete, rows, states, values, firsts[: depth + 1])
-            how = f"states merged by weight, of which at most {apart:.0%} of {rows.shape[1]:,} endings differ"
-            way = "learn-dfa" if network.task_kind == "recognition" else "learn-mealy"
-            found.append(scorer.score(minimised(Candidate(how, 0, way, 0, None, None, apart=apart), pda)))
+        if states is None:
+            continue
+        # each state does what most of its rows do
+        rules, accepts = dict[Key, Transition](), dict[str, bool]()
+        for state in np.unique(states).tolist():
+            mine = np.flatnonzero(states == state)
+            before = mine[mine < len(nexts)]  # whose next words have rows as well
+            for x, letter in enumerate(network.alphabet):
+                number = int(values[most(rows[mine, 1 + x])])
+                if len(before) and (number != DEAD or not speaks):
+                    target, output = most(states[nexts[before] + x]), network.output_name(number) if speaks else None
+                    rules[f"q{state}", letter, (BOTTOM,)] = Transition(f"q{target}", (NONE,), output)
+            accepts[f"q{state}"] = speaks or int(values[most(rows[mine, 0])]) == 1
+        start = f"q{states[0]}"
+        names = (start, *(name for name in accepts if name != start))
+        accepting = frozenset(name for name in names if accepts[name])
+        pda = automaton_of_rules(network, names, (), rules, accepting, scorer.complete, True, 1)
+        how = f"states merged by weight, of which at most {apart:.0%} of {rows.shape[1]:,} endings differ"
+        blank = Candidate(how, 0, "learn-mealy" if speaks else "learn-dfa", 0, None, None, apart=apart)
+        found.append(scorer.score(minimised(blank, replace(pda, end_marker=None))))
     return sorted(found, key=lambda one: -(one.disagreements or 0) - _A_STATE * k * one.states)
 
 
@@ -474,33 +496,3 @@ def _merged_by_weight(rows: np.ndarray, apart: float, n_values: int) -> np.ndarr
         modes[state] = votes[state].argmax(1)
     # once more, by what all have voted for
     return np.array([(modes != row).mean(1).argmin() for row in rows])
-
-
-def _voted_automaton(
-    network: StackModel[Any],
-    complete: frozenset[Output],
-    rows: np.ndarray,
-    states: np.ndarray,
-    values: np.ndarray,
-    firsts: Sequence[int],
-) -> PushdownAutomaton:
-    """Return the automaton in which each state does what most of its ``rows`` do; ``firsts``: of each length."""
-    k, speaks, rules = len(network.alphabet), network.task_kind != "recognition", dict[Key, Transition]()
-    nexts = np.concatenate([[first + place * k for place in range(k**n)] for n, first in enumerate(firsts[1:])])
-
-    def most(votes: np.ndarray) -> int:
-        return int(np.bincount(votes).argmax())
-
-    for state in np.unique(states).tolist():
-        mine = np.flatnonzero(states == state)
-        before = mine[mine < len(nexts)]  # whose next words have rows as well
-        for x, letter in enumerate(network.alphabet):
-            number = int(values[most(rows[mine, 1 + x])])
-            if len(before) and (number != DEAD or not speaks):
-                target, output = most(states[nexts[before] + x]), network.output_name(number) if speaks else None
-                rules[f"q{state}", letter, (BOTTOM,)] = Transition(f"q{target}", (NONE,), output)
-    names = [f"q{state}" for state in [states[0], *(one for one in np.unique(states) if one != states[0])]]
-    accepts = [int(values[most(rows[states == int(name[1:]), 0])]) == 1 for name in names]
-    accepting = frozenset(name for name, good in zip(names, accepts, strict=True) if good or speaks)
-    found = automaton_of_rules(network, tuple(names), (), rules, accepting, complete, True, 1)
-    return replace(found, end_marker=None)

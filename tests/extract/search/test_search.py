@@ -40,8 +40,7 @@ from stacklens.extract.search.learn import (
     tail_symbols,
 )
 from stacklens.extract.search.machine import Clusters, Levels, Quantiser, cluster
-from stacklens.extract.search.refinement import find_conflict
-from stacklens.extract.search.search import SearchPlan, find_candidates, search_sizes
+from stacklens.extract.search.search import SearchPlan, find_candidates, find_conflict, search_sizes
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel

@@ -18,8 +18,7 @@ from tests.refusals import refused
 
 from stacklens.automata.formats.json import to_json
 from stacklens.core.errors import StacklensError
-from stacklens.extract.jobs import finished
-from stacklens.extract.search.search import results_in_order
+from stacklens.extract.jobs import finished, results_in_order
 from stacklens.languages.catalogue import get_language
 from stacklens.models.checkpoint import ZOO
 
