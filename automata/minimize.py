@@ -71,22 +71,6 @@ def coarsest_partition(table: Table, symbols: Sequence[Symbol] = ()) -> tuple[li
     return states.tolist(), {symbol: first.setdefault(number, symbol) for symbol, number in alike.items()}
 
 
-def unlike_symbols(table: Table, symbols: Sequence[Symbol]) -> NDArray[np.bool_]:
-    """Return (symbols, symbols): whether some state does one thing with one symbol in sight, and another with another.
-    Which symbols are pushed does not count, as two of these may become one: two that are not unlike may still differ.
-    """
-    if len(symbols) < 2:
-        return np.zeros((len(symbols), len(symbols)), dtype=bool)
-    cells = arrays(table)
-    kinds = _label_numbers(cells.labels, lambda pushed: pushed is None)
-    shown = np.pad(kinds[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
-    rows = shown[:, _symbol_places(cells.columns, symbols)].transpose(1, 0, 2).reshape(len(symbols), -1)
-    unlike = np.zeros((len(symbols), len(symbols)), dtype=bool)
-    for number, row in enumerate(rows):
-        unlike[number] = ((rows != row) & (rows >= 0) & (row >= 0)).any(1)
-    return unlike
-
-
 def _label_numbers(labels: Sequence[Label], seen: Callable[[Symbol | None], object]) -> Integers:
     """Return a number for each label, and -1 for none at the end: the same where the same is done, as far as what is
     ``seen`` of pushed symbols.
@@ -215,9 +199,17 @@ def merge_symbols(table: Table, symbols: Sequence[Symbol]) -> tuple[list[int], d
     Two symbols can be one when, with one renamed to the other everywhere, every state's cells agree or can be made to
     agree by merging the states that they lead to. None where no two can.
     """
-    apart = unlike_symbols(table, symbols)
+    if len(symbols) < 2:
+        return None
+    # Of each symbol what states do with it in sight, (symbols, states * places). Which symbols are pushed does not
+    # count, as two of these may become one: two that are not told apart here may still differ.
+    cells = arrays(table)
+    kinds = _label_numbers(cells.labels, lambda pushed: pushed is None)
+    shown = np.pad(kinds[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
+    rows = shown[:, _symbol_places(cells.columns, symbols)].transpose(1, 0, 2).reshape(len(symbols), -1)
     for j, gone in enumerate(symbols):
-        for i in np.flatnonzero(~apart[j, :j]).tolist():
+        apart = ((rows[:j] != rows[j]) & (rows[:j] >= 0) & (rows[j] >= 0)).any(1)
+        for i in np.flatnonzero(~apart).tolist():
             kept = symbols[i]
             folding = _Folding([{}] * len(table))
             if folding.load(table, {gone: kept}):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def _control_word(task: Task, pumped: Word, flat: bool, number: int) -> Word | N
     """
     language, length = getattr(task, "language", None), len(pumped)
     if isinstance(language, Dyck):
-        depth = _depth(language, pumped)
+        depth = depth_of(language, pumped)
         try:
             bounded = BoundedDyck(language.n, depth)
         except StacklensError:  # its automaton would be too large
@@ -136,7 +137,7 @@ def _control_word(task: Task, pumped: Word, flat: bool, number: int) -> Word | N
         # all words that get just so deep are equally likely
         for attempt in range(_TRIES):
             (word,) = bounded.sample(1, (length, length), True, _SEED + _TRIES * number + attempt)
-            if _depth(language, word) == depth:
+            if depth_of(language, word) == depth:
                 return word
         return None
     if flat and task.reference is not None and greatest_heights(task.reference, [pumped])[0]:
@@ -151,9 +152,14 @@ def _control_word(task: Task, pumped: Word, flat: bool, number: int) -> Word | N
     return None
 
 
-def _depth(language: Dyck, word: Word) -> int:
+def depth_of(language: Dyck, word: Word) -> int:
+    """Return how many brackets are open at once at most.
+
+    >>> depth_of(Dyck(2), "(([]))()")
+    3
+    """
     openers = {opener for opener, _ in language.pairs}
-    return int(max(np.cumsum([1 if symbol in openers else -1 for symbol in word])))
+    return max(accumulate((1 if symbol in openers else -1 for symbol in word), initial=0))
 
 
 def first_wrong(model: StackModel[Any], task: Task, words: tuple[Word, ...]) -> np.ndarray:

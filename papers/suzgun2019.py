@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, get_args
 
-from ..automata.pda import Word
 from ..languages.catalogue import get_task
+from ..languages.classic import Dyck
 from ..languages.task import Examples, Split, Task
 from ..models.training.recipes import SUZGUN, FitRecipe, suzgun_recipe
 from .grid import Grid, GridRow, Outcome, RunSettings
+from .measures import depth_of
 from .results import Experiment, Finding, declared, declared_experiment
 
 if TYPE_CHECKING:
@@ -115,24 +115,15 @@ _FEWER = ", 8 hidden units, 5,000 words"  # how rows of D6 with one number a cel
 
 def lengths_and_depths(words: int = _WORDS) -> Finding:
     """Return how many words of D2 have which length and which greatest depth, of those trained and tested on."""
-    task = get_task("dyck-2")
+    task, language = get_task("dyck-2"), Dyck(2)
     figures, parts = {}, []
     for split in get_args(Split):
         drawn = task.sample(words, split=split, seed=_SEED).words
-        values = {"lengths": sorted(map(len, drawn)), "depths": sorted(map(depth, drawn))}
+        values = {"lengths": sorted(map(len, drawn)), "depths": sorted(depth_of(language, word) for word in drawn)}
         figures[split] = {kind: {str(value): n for value, n in Counter(own).items()} for kind, own in values.items()}
         length, median = (statistics.median_low(own) for own in values.values())
         parts.append(f"{split}: median length {length}, median depth {median}, at most {values['depths'][-1]}")
     return Finding("; ".join(parts), figures)
-
-
-def depth(word: Word) -> int:
-    """Return how many brackets are open at once at most in a word of D2.
-
-    >>> depth("(([]))()")
-    3
-    """
-    return max(accumulate((1 if symbol in "([" else -1 for symbol in word), initial=0))
 
 
 _REPORTED = tuple(f"{score} {statistic}" for score in ("train", "test") for statistic in _STATISTICS)

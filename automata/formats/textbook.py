@@ -11,7 +11,6 @@ import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, product
 
 from ...core.errors import AutomatonError
@@ -85,8 +84,8 @@ def from_textbook(given: TextbookAutomaton) -> PushdownAutomaton:
     """
     # follow the rules from where a word begins
     rules = _RulesByState(given)
-    start = rules.start()
-    moves, problems = _explore(rules, start)
+    start = rules.start
+    moves, problems = _explore(rules)
     # Places become states, pushed words stack symbols, and the bottom stands where nothing is left of them.
     places = unique(
         {
@@ -126,7 +125,7 @@ class _RulesByState:
 
     def __init__(self, given: TextbookAutomaton) -> None:
         self.given = given
-        self.leaving: dict[State, list[TextbookRule]] = defaultdict(list)
+        leaving: dict[State, list[TextbookRule]] = defaultdict(list)
         for rule in given.rules:
             if len(rule.pop) > 1:
                 raise AutomatonError(f"{rule} pops {len(rule.pop)} symbols; expected one at most in a step")
@@ -134,34 +133,28 @@ class _RulesByState:
                 raise AutomatonError(
                     f"a rule from {rule.source} pushes {len(rule.push):,} symbols; expected {_MOST_PUSHED} at most"
                 )
-            self.leaving[rule.source].append(rule)
+            leaving[rule.source].append(rule)
         read = (rule.read for rule in given.rules if rule.read)
         self.alphabet = tuple(dict.fromkeys((*given.alphabet, *read)))
-        self.ending = {rule for rule in given.rules if not rule.read and not self.leaving[rule.target]}
-
-    def start(self) -> _Place:
-        """Return the first state that reads, and the stack there."""
-        state = self.given.initial
-        cells: Cells = (self.given.start,)
-        entered = Counter(rule.target for rule in self.given.rules)
-        while len(self.leaving[state]) == 1 and not entered[state] and state not in self.given.final:
-            (rule,) = self.leaving[state]
-            if rule.read or rule.pop not in ((), cells[:1]) or rule in self.ending:
+        ending = {rule for rule in given.rules if not rule.read and not leaving[rule.target]}
+        # the first state that reads, and the stack there
+        state: State = given.initial
+        cells: Cells = (given.start,)
+        entered = Counter(rule.target for rule in given.rules)
+        while len(leaving[state]) == 1 and not entered[state] and state not in given.final:
+            (rule,) = leaving[state]
+            if rule.read or rule.pop not in ((), cells[:1]) or rule in ending:
                 break
             state, cells = rule.target, (*rule.push, *cells[len(rule.pop) :])
             if len(cells) > _MOST_PUSHED:
                 raise AutomatonError(f"more than {_MOST_PUSHED} symbols on the stack at the start; expected fewer")
-            self.leaving[rule.source] = []
+            leaving[rule.source] = []
             entered[rule.target] -= 1
-        return state, cells
-
-    @cached_property
-    def _at(self) -> dict[tuple[State, Symbol | None], list[TextbookRule]]:
-        """Return the rules by the state that they leave and what they read, None for those that end a word."""
-        found: dict[tuple[State, Symbol | None], list[TextbookRule]] = defaultdict(list)
-        for rule in (rule for rules in self.leaving.values() for rule in rules):
-            found[rule.source, None if rule in self.ending else rule.read].append(rule)
-        return found
+        self.start: _Place = state, cells
+        # the rules by the state that they leave and what they read, None for those that end a word
+        self._at: dict[tuple[State, Symbol | None], list[TextbookRule]] = defaultdict(list)
+        for rule in (rule for rules in leaving.values() for rule in rules):
+            self._at[rule.source, None if rule in ending else rule.read].append(rule)
 
     def accepts(self, place: _Place) -> bool:
         return place[0] in self.given.final or (self.given.accepts_empty and not place[1])
@@ -205,11 +198,11 @@ class _RulesByState:
         return _PlaceMove((rule.target, lowest), put(left[0]) if left else POP, left)
 
 
-def _explore(rules: _RulesByState, start: _Place) -> tuple[dict[tuple[_Head, Symbol], _PlaceMove], dict[_Head, str]]:
+def _explore(rules: _RulesByState) -> tuple[dict[tuple[_Head, Symbol], _PlaceMove], dict[_Head, str]]:
     """Return what every symbol does at every head that may be reached, and the problems of some of these."""
     moves: dict[tuple[_Head, Symbol], _PlaceMove] = {}
     problems: dict[_Head, str] = {}
-    places, words = {start: None}, dict[Cells, None]({(): None})
+    places, words = {rules.start: None}, dict[Cells, None]({(): None})
     known = 0, 0
     while known != (len(places), len(words)):
         heads_at_most, letters = len(places) * len(words), max(1, len(rules.alphabet))
