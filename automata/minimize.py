@@ -202,7 +202,7 @@ def merge_symbols(table: Table, symbols: Sequence[Symbol]) -> tuple[list[int], d
     if len(symbols) < 2:
         return None
     # Of each symbol what states do with it in sight, (symbols, states * places). Which symbols are pushed does not
-    # count, as two of these may become one: two that are not told apart here may still differ.
+    # count, as two of these may become one: two that look the same here may still differ.
     cells = arrays(table)
     kinds = _label_numbers(cells.labels, lambda pushed: pushed is None)
     shown = np.pad(kinds[cells.numbers], ((0, 0), (0, 1)), constant_values=-1)
