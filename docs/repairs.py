@@ -5,7 +5,8 @@
     python docs/repairs.py --picture BEFORE AFTER TASK                draw docs/repair.svg
 
 Networks are files or names of the zoo. Those of the papers' tables come from, for instance,
-`stacklens papers run suzgun2019-table2 --seeds 2 --first-seed 40 --networks runs`.
+`stacklens papers run suzgun2019-table2 --seeds 2 --first-seed 40 --networks runs`. Those of the zoo that are hardened
+there since come from the history, `git show 04aed386~1:models/zoo/NAME.pt > zoo-as-trained/NAME.pt`.
 """
 
 from __future__ import annotations
@@ -277,7 +278,7 @@ def row(name: str, seconds: float, keep: Path | None = None) -> dict[str, Any]:
         }
 
     return {
-        "network": f"{path.parent.name}/{path.stem}" if path.suffix else name,
+        "network": f"{path.parent.name}/{path.stem}".removeprefix("zoo-as-trained/") if path.suffix else name,
         "kind": model.name,
         "task": task,
         "before": side(done.before),

@@ -260,11 +260,16 @@ def _repair() -> dict[str, str]:
     older = sum("commit" not in one for one in repairs)
     # tries of each network, the last one the row's; a later rule was given those that failed and some not tried before
     tries = [[*one.get("earlier", []), {**one["after"], "commit": one.get("commit")}] for one in fresh]
+    # those that were certified and repaired once more, for plain numpy to follow them, count as they were tried before
+    repeated = [own for own in tries if len(own) > 1 and own[-2]["itself"]]
+    tries = [own[:-1] if own in repeated else own for own in tries]
     later = {own[-1]["commit"] for own in tries if len(own) > 1}
     once = [own for own in tries if own[0]["commit"] and own[0]["commit"] not in later]
     failed = [own for own in tries if not own[0]["itself"] and own[0]["commit"] not in later]
     again = [own for own in tries if len(own) > 1 and own[0]["commit"] not in later]
     anew = [own for own in tries if own[0]["commit"] in later]
+    older_tries = [own for own in tries if len(own) == 1 and own[0]["commit"] is None]
+    followed = [one for one in repairs if one["after"]["itself"] and one["numpy"]["after"] is not None]
     earlier = sum(own["seconds"] or 0 for one in repairs for own in one.get("earlier", []))
     named = ", ".join([*(commit[:7] + commit[40:] for commit in commits), *processors])
     named += f"{', ' * bool(named)}{older} rows older than the record of these" if older else ""
@@ -282,7 +287,10 @@ def _repair() -> dict[str, str]:
         "repair commits": str(len(later)),
         "repair again": _of(sum(tries[-1]["itself"] for tries in again), len(again)),
         "repair anew": _of(sum(tries[-1]["itself"] for tries in anew), len(anew)),
-        "repair older": _certified([one for one in fresh if "commit" not in one and "earlier" not in one], "after"),
+        "repair repeated": _of(sum(own[-1]["itself"] for own in repeated), len(repeated)),
+        "repair followed": str(len(followed)),
+        "repair wrong": str(sum(max(one["numpy"]["after"][:2]) > 0 for one in followed)),
+        "repair older": _of(sum(own[0]["itself"] for own in older_tries), len(older_tries)),
         "repair zoo": _certified(zoo, "after"),
         "repair seconds": f"{median(one['seconds'] for one in fresh):.0f}",
         "repair hours": f"{sum(one['seconds'] for one in repairs) / 3600:.1f}",
