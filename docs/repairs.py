@@ -132,11 +132,12 @@ def wrong_on_patterns(model: Any, pattern: str) -> list[int]:
 
 def taken_off(items: list[tuple[np.ndarray, float]], strength: float) -> list[tuple[np.ndarray, float]]:
     """Return ``items``, the first in front, each with its strength, without the first ``strength`` of them."""
-    kept, left = list[tuple[np.ndarray, float]](), strength
-    for value, own in items:
-        kept.append((value, own - min(own, left)))
-        left -= min(own, left)
-    return [one for one in kept if one[1] > 0]
+    place, left = 0, strength
+    while place < len(items) and items[place][1] <= left:
+        left -= items[place][1]
+        place += 1
+    rest = items[place:]
+    return [(rest[0][0], rest[0][1] - left), *rest[1:]] if rest and left > 0 else rest
 
 
 def front(items: list[tuple[np.ndarray, float]], size: int) -> np.ndarray:
@@ -144,6 +145,8 @@ def front(items: list[tuple[np.ndarray, float]], size: int) -> np.ndarray:
     seen, left = np.zeros(size), 1.0
     for value, own in items:
         seen, left = seen + min(own, left) * value, left - min(own, left)
+        if left <= 0:
+            break
     return seen
 
 
@@ -216,7 +219,7 @@ def answered(task: str, alphabet: tuple[str, ...], seed: int = 0) -> list[tuple[
                 sets.append({*openers, *(letters[one + len(openers)] for one in stack[-1:])})
             words.append(([letters[number] for number in numbers], sets))
         return words
-    if task not in ("string-reversal", "homomorphic-palindrome-nonempty"):
+    if task not in ("string-reversal", "homomorphic-palindrome", "homomorphic-palindrome-nonempty"):
         return []
     halves = [
         "".join(rng.choice(list("abc"), n)) for n in (1, 2, 3, 5, 8, 17, 30, 40, 60, 80, 90, 100) for _ in range(2)
