@@ -29,7 +29,7 @@ def dyck(rng: Rng) -> Pair:
     """Return an NNPDA of one neuron for brackets, the drives of its actions drawn, some close to a threshold."""
     net = NNPDA(NNPDAConfig(("(", ")"), "second", 1, trap=bool(rng.random() < 0.5), empty_reading=False))
     up, down = (float(rng.choice([1.0986, 1.2, 3.0, 8.0, 40.0])) for _ in range(2))
-    filled(net, state_bias=40.0, action_weights=[[0.0, 0.0, up, -down]])
+    filled(net, state_bias=40.0, action_weights=torch.tensor([[0.0, 0.0, up, -down]]))
     tops = ("⊥", "(")
     rules: dict[Any, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in tops}
     rules["q", ")", ("(",)] = Transition("q", (POP,))
@@ -43,7 +43,7 @@ def one_left(rng: Rng) -> Pair:
     trap = bool(rng.random() < 0.5)
     net = NNPDA(NNPDAConfig(("(", ")"), "second", 1, end="$", trap=trap, empty_reading=False))
     up, down, last = (float(rng.choice([1.2, 3.0, 8.0])) for _ in range(3))
-    filled(net, state_bias=40.0, action_weights=[[0.0, 0.0, 0.0, up, -down, -last]])
+    filled(net, state_bias=40.0, action_weights=torch.tensor([[0.0, 0.0, 0.0, up, -down, -last]]))
     rules: dict[Any, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in ("⊥", "(")}
     rules |= {("q", letter, ("(",)): Transition(target, (POP,)) for letter, target in ((")", "q"), ("$", "f"))}
     pda = PushdownAutomaton(("q", "f"), ("(", ")"), ("(",), rules, "q", frozenset({"f"}), "both", end_marker="$")
