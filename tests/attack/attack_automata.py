@@ -5,6 +5,7 @@ Nothing here shares code with what it attacks: automata are run by `Run`, from t
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -19,7 +20,6 @@ from tests.attack.awkward_automata import (
     is_member,
     random_automaton,
     random_domain,
-    with_values,
     words_over,
 )
 from tests.attack.campaign import Attack
@@ -36,7 +36,7 @@ from stacklens.automata.formats.libraries import from_aalpy, from_automata_lib, 
 from stacklens.automata.formats.textbook import from_jflap, to_jflap
 from stacklens.automata.grammar import grammar_text, parse_grammar
 from stacklens.automata.minimize import Sink, minimize
-from stacklens.automata.pda import Output, PushdownAutomaton, Transition
+from stacklens.automata.pda import PushdownAutomaton, Transition
 from stacklens.automata.rewriting import drop_end_marker, intersect, with_visible_top
 from stacklens.automata.runs import accepts_many, first_rejection, greatest_heights, transduce_many
 from stacklens.automata.small_grammar import readable_grammar
@@ -154,15 +154,12 @@ def _simulate(seed: int) -> Counter[str]:
         assert list(enumerate_words(pda, longest)) == accepted, where
         assert [n for level in accepts_all(pda, longest) for n in level] == [run.accepted for run in runs[: len(words)]]
         last = [said[n] if n >= 0 else "cut" for level in outputs_all(pda, longest) for n in level]
-        assert last == [_last(pda, run) for run in runs[: len(words)]], where
+        expected = ["cut" if run.cut else [pda.initial_output, *run.outputs][-1] for run in runs[: len(words)]]
+        assert last == expected, where
         if n_stacks == 1:
             counts = [sum(len(word) == length for word in accepted) for length in range(longest + 1)]
             assert count_words(pda, longest) == counts, where
     return tried
-
-
-def _last(pda: PushdownAutomaton, run: Run) -> Output:
-    return "cut" if run.cut else run.outputs[-1] if run.outputs else pda.initial_output
 
 
 def _reach(seed: int) -> Counter[str]:
@@ -237,7 +234,7 @@ def _formats(seed: int) -> Counter[str]:
         tried["automata"] += 1
         assert from_json(to_json(pda)) == pda, where
         assert from_dot(to_dot(pda, title=rng.choice((None, *AWKWARD)))) == pda, where
-        plain = with_values(
+        plain = replace(
             pda,
             end_marker=None,
             transitions={

@@ -55,23 +55,8 @@ _LANGUAGES = (
     "huge.json", "empty", "x" * 100_000, "anbn", "addition", "\udcff",
 )  # fmt: skip
 _WORDS = (
-    "10",
-    "",
-    "ε",
-    "1x0",
-    "1" * 99,
-    "1" * 5_000,
-    "( )",
-    "\n",
-    "🙂",
-    "\udcff",
-    "1 0",
-    "-",
-    "--rounded",
-    "ab",
-    "#",
-    "()",
-)
+    "10", "", "ε", "1x0", "1" * 99, "1" * 5_000, "( )", "\n", "🙂", "\udcff", "1 0", "-", "--rounded", "ab", "#", "()",
+)  # fmt: skip
 _STREAMS = ("utf-8", "ascii", "latin-1", "utf-16")
 
 
@@ -181,22 +166,12 @@ def _output(suffixes: tuple[str, ...]) -> Callable[[random.Random], str]:
     return chosen
 
 
-def _number(rng: random.Random) -> str:
-    return rng.choice(_NUMBERS)
-
-
-def _small(rng: random.Random) -> str:
-    return rng.choice([number for number in _NUMBERS if number not in ("99", "1000")])
-
-
-def _language(rng: random.Random) -> str:
-    return rng.choice(_LANGUAGES)
-
-
 def _any(*values: str) -> Callable[[random.Random], str]:
     return lambda rng: rng.choice(values)
 
 
+_number, _language = _any(*_NUMBERS), _any(*_LANGUAGES)
+_small = _any(*(number for number in _NUMBERS if number not in ("99", "1000")))
 _PICTURES = (".dot", ".json", ".jff", ".svg")
 _QUIET = ("--quiet", _number)
 

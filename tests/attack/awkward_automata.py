@@ -1,10 +1,9 @@
 """Random automata with cuts, outputs, end markers and awkward names, and their runs from the definition alone."""
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import replace
 from itertools import product
 from random import Random
-from typing import Any
 
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Transition
@@ -98,12 +97,7 @@ def changed(rng: Random, pda: PushdownAutomaton) -> PushdownAutomaton:
         if old is not None and rng.random() < 0.5:
             operations, target = (old.operations, target) if rng.random() < 0.5 else (operations, old.target)
         transitions[key] = Transition(target, operations, rng.choice(OUTPUTS))
-    return with_values(pda, transitions=transitions)
-
-
-def with_values(pda: PushdownAutomaton, **values: Any) -> PushdownAutomaton:
-    given = {field.name: getattr(pda, field.name) for field in fields(pda)}
-    return PushdownAutomaton(**given | values)
+    return replace(pda, transitions=transitions)
 
 
 def random_domain(rng: Random, letters: Sequence[str]) -> FiniteAutomaton:

@@ -1,20 +1,16 @@
 """Networks built by hand, or trained, with the automata that they follow; how sure they are is drawn."""
 
 from collections.abc import Callable
-from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from tests.attack.drawn_networks import Rng
+from tests.extract.certificate.proved import filled, recogniser
 
-import stacklens
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, Transition, push
 from stacklens.automata.rewriting import top_in_state
-from stacklens.languages.catalogue import get_language
-from stacklens.models.checkpoint import load_model
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
@@ -22,7 +18,6 @@ from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnJoulin, 
 from stacklens.models.views import ListsAsStacks, RingAsTwoStacks
 
 Pair = tuple[Any, PushdownAutomaton]
-ZOO = Path(stacklens.__file__).parent / "models" / "zoo"
 
 
 def built(rng: Rng) -> Pair:
@@ -34,11 +29,7 @@ def dyck(rng: Rng) -> Pair:
     """Return an NNPDA of one neuron for brackets, the drives of its actions drawn, some close to a threshold."""
     net = NNPDA(NNPDAConfig(("(", ")"), "second", 1, trap=bool(rng.random() < 0.5), empty_reading=False))
     up, down = (float(rng.choice([1.0986, 1.2, 3.0, 8.0, 40.0])) for _ in range(2))
-    with torch.no_grad():
-        net.state_weights.zero_()
-        net.state_bias.fill_(40.0)
-        net.action_bias.zero_()
-        net.action_weights.copy_(torch.tensor([[0.0, 0.0, up, -down]]))
+    filled(net, state_bias=40.0, action_weights=torch.tensor([[0.0, 0.0, up, -down]]))
     tops = ("⊥", "(")
     rules: dict[Any, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in tops}
     rules["q", ")", ("(",)] = Transition("q", (POP,))
@@ -52,11 +43,7 @@ def one_left(rng: Rng) -> Pair:
     trap = bool(rng.random() < 0.5)
     net = NNPDA(NNPDAConfig(("(", ")"), "second", 1, end="$", trap=trap, empty_reading=False))
     up, down, last = (float(rng.choice([1.2, 3.0, 8.0])) for _ in range(3))
-    with torch.no_grad():
-        net.state_weights.zero_()
-        net.state_bias.fill_(40.0)
-        net.action_bias.zero_()
-        net.action_weights.copy_(torch.tensor([[0.0, 0.0, 0.0, up, -down, -last]]))
+    filled(net, state_bias=40.0, action_weights=torch.tensor([[0.0, 0.0, 0.0, up, -down, -last]]))
     rules: dict[Any, Transition] = {("q", "(", (top,)): Transition("q", (push("("),)) for top in ("⊥", "(")}
     rules |= {("q", letter, ("(",)): Transition(target, (POP,)) for letter, target in ((")", "q"), ("$", "f"))}
     pda = PushdownAutomaton(("q", "f"), ("(", ")"), ("(",), rules, "q", frozenset({"f"}), "both", end_marker="$")
@@ -67,12 +54,8 @@ def counter(rng: Rng) -> Pair:
     """Return a Stack RNN that pushes at a and pops at b, and says what it read."""
     net = StackRNN(StackRNNConfig(("a", "b"), hidden=2, depth=1, no_op=bool(rng.random() < 0.5), stack_limit=None))
     sure, said = (float(rng.choice([0.5, 2.0, 20.0])) for _ in range(2))
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        net.input_weights.copy_(torch.tensor([[20.0, -20.0], [-20.0, 20.0]]))
-        net.action_weights[:2].copy_(torch.tensor([[sure, -sure], [-sure, sure]]))
-        net.output_weights.copy_(torch.tensor([[said, -said], [-said, said]]))
+    filled(net, input_weights=[[20.0, -20.0], [-20.0, 20.0]], output_weights=[[said, -said], [-said, said]])
+    net.action_weights.data[:2] = torch.tensor([[sure, -sure], [-sure, sure]])
     rules: dict[Any, Transition] = {("q", "a", (top,)): Transition("q", (push("A"),), "a") for top in ("⊥", "A")}
     rules["q", "b", ("A",)] = Transition("q", (POP,), "b")
     rules["q", "b", ("⊥",)] = Transition("q", (NONE,), "b")
@@ -83,18 +66,14 @@ def remembering(rng: Rng) -> Pair:
     """Return a Neural Stack that pushes what it reads, a or b, or pops at c, and says what it sees on its stack."""
     net = NeuralStack(NeuralStackConfig(("a", "b", "c"), ("a", "b"), cell_size=1))
     sure = float(rng.choice([2.0, 6.0, 30.0]))
-    with torch.no_grad():
-        net.net.weight.zero_()
-        net.net.weight[:, :3].copy_(
-            torch.tensor([[-sure, -sure, sure], [sure, sure, -sure], [20.0, -20.0, 0.0], [0.0] * 3, [0.0] * 3])
-        )
-        net.net.weight[3:, 3] = torch.tensor([2 * sure, -2 * sure])
-        net.net.bias.copy_(torch.tensor([0.0, 0.0, 0.0, -sure, sure]))
+    acts = [[-sure, -sure, sure, 0.0], [sure, sure, -sure, 0.0]]
+    says = [[0.0, 0.0, 0.0, 2 * sure], [0.0, 0.0, 0.0, -2 * sure]]
+    filled(net, weight=[*acts, [20.0, -20.0, 0.0, 0.0], *says], bias=[0.0, 0.0, 0.0, -sure, sure])
     rules: dict[Any, Transition] = {}
-    for top, says in (("⊥", "b"), ("A", "a"), ("B", "b")):
-        rules["q", "a", (top,)] = Transition("q", (push("A"),), says)
-        rules["q", "b", (top,)] = Transition("q", (push("B"),), says)
-        rules["q", "c", (top,)] = Transition("q", (NONE if top == "⊥" else POP,), says)
+    for top, said in (("⊥", "b"), ("A", "a"), ("B", "b")):
+        rules["q", "a", (top,)] = Transition("q", (push("A"),), said)
+        rules["q", "b", (top,)] = Transition("q", (push("B"),), said)
+        rules["q", "c", (top,)] = Transition("q", (NONE if top == "⊥" else POP,), said)
     return net, PushdownAutomaton(("q",), ("a", "b", "c"), ("A", "B"), rules, "q", frozenset({"q"}), "final state")
 
 
@@ -104,14 +83,8 @@ def next_bracket(rng: Rng) -> Pair:
     shape = MarnnConfig(("(", ")"), 1, 1, "softmax with temperature", float(10.0 ** rng.uniform(-3, 2)), None, ("(",))
     net, sure = kind(shape), float(rng.choice([2.0, 10.0, 40.0]))
     low = -1.0 if kind is MarnnStackRNN else 0.0
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        net.input_weights.copy_(torch.tensor([[20.0, -20.0]]))
-        net.action_weights.copy_(torch.tensor([[sure], [-sure]]))
-        net.action_bias.copy_(torch.tensor([-sure, sure]) * (1 + low) / 2)
-        net.pushed_bias.fill_(20.0)
-        net.output_bias.copy_(torch.tensor([sure, sure]))
+    filled(net, input_weights=[[20.0, -20.0]], action_weights=[[sure], [-sure]], pushed_bias=20.0, output_bias=sure)
+    net.action_bias.data[:] = torch.tensor([-sure, sure]) * (1 + low) / 2
     both = ("(", ")")
     rules: dict[Any, Transition] = {
         (state, "(", (top,)): Transition("in", (push("A"),), both) for state in ("start", "in") for top in ("⊥", "A")
@@ -124,13 +97,8 @@ def next_bracket(rng: Rng) -> Pair:
 def alternating(rng: Rng) -> Pair:
     """Return a Stack-RNN that foresees the letter that it has not read last, and pushes at a and pops at b."""
     net, sure = MarnnStackRNN(MarnnConfig(("a", "b"), 1, 1, "softmax", 1.0, None)), float(rng.choice([2.0, 10.0, 40.0]))
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        net.input_weights.copy_(torch.tensor([[20.0, -20.0]]))
-        net.action_weights.copy_(torch.tensor([[sure], [-sure]]))
-        net.pushed_bias.fill_(20.0)
-        net.output_weights.copy_(torch.tensor([[-sure], [sure]]))
+    says = [[-sure], [sure]]
+    filled(net, input_weights=[[20.0, -20.0]], action_weights=[[sure], [-sure]], pushed_bias=20.0, output_weights=says)
     rules: dict[Any, Transition] = {(q, "a", ("⊥",)): Transition("a", (push("A"),), ("b",)) for q in ("start", "b")}
     rules |= {
         ("a", "b", ("A",)): Transition("b", (POP,), ("a",)),
@@ -149,9 +117,8 @@ def brackets_on_a_ring(rng: Rng, adds: float = -80.0, turns: tuple[int, int] | N
     cells, sure = int(rng.integers(6, 105)), float(rng.choice([2.0, 10.0, 40.0]))
     net = BabyNTM(MarnnConfig(("(", ")"), 4, 1, stack_limit=cells, first=("(",)))
     up, down = turns or ((3, 1), (3, 4), (0, 4))[rng.integers(3)]  # nothing that rotates left is read again
+    filled(net)
     with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
         # units: which bracket, whether the first cell is 1, whether there is one; the last is 0, and shows that cell
         net.input_weights[0] = torch.tensor([20.0, -20.0])
         net.memory_weights[3] = 1.0
@@ -173,20 +140,18 @@ def moving_head(rng: Rng) -> Pair:
     """Return a List RNN that inserts at a, moves left at b and right at c, and says a where its head was on an a."""
     net = ListRNN(StackRNNConfig(("a", "b", "c"), hidden=4, depth=1, no_op=bool(rng.random() < 0.5), stack_limit=None))
     sure = float(rng.choice([2.0, 10.0, 30.0]))
+    filled(net, pushed_weights=20.0)
     with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
         net.input_weights[:, :3] = 40.0 * torch.eye(3) - 20.0
         net.memory_weights[3] = 20.0
         net.action_weights[:3, :3] = sure * torch.eye(3)
-        net.pushed_weights.fill_(20.0)
         net.output_weights[0, 3], net.output_weights[1, :3] = sure, sure / 2
-    filled, rules = {"⊥": "E", "E": "E", "A": "A"}, dict[Any, Transition]()
-    for left, right in product(filled, repeat=2):
+    cells, rules = {"⊥": "E", "E": "E", "A": "A"}, dict[Any, Transition]()
+    for left, right in product(cells, repeat=2):
         says = "a" if left == "A" else "b"
         rules["q", "a", (left, right)] = Transition("q", (push("A"), NONE), says)
-        rules["q", "b", (left, right)] = Transition("q", (NONE if left == "⊥" else POP, push(filled[left])), says)
-        rules["q", "c", (left, right)] = Transition("q", (push(filled[right]), NONE if right == "⊥" else POP), says)
+        rules["q", "b", (left, right)] = Transition("q", (NONE if left == "⊥" else POP, push(cells[left])), says)
+        rules["q", "c", (left, right)] = Transition("q", (push(cells[right]), NONE if right == "⊥" else POP), says)
     states, letters = ("q",), ("a", "b", "c")
     pda = PushdownAutomaton(states, letters, ("A", "E"), rules, "q", frozenset(states), "final state", n_stacks=2)
     return ListsAsStacks(net), pda
@@ -200,15 +165,13 @@ def last_letter(rng: Rng, beside: str = "push") -> Pair:
     """
     net = StackRNN(StackRNNConfig(("a", "b"), hidden=3, n_stacks=2, depth=1, no_op=True, stack_limit=None))
     sure, kinds = float(rng.choice([2.0, 10.0, 40.0])), ("push", "pop", "none")
+    reads, pushes = [[20.0, -20.0, -20.0], [-20.0, 20.0, -20.0]], [[20.0, 20.0, 0.0], [40.0, -40.0, 0.0]]
+    filled(net, input_weights=reads, pushed_weights=pushes)
     with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        net.input_weights.copy_(torch.tensor([[20.0, -20.0, -20.0], [-20.0, 20.0, -20.0]]))
         net.memory_weights[2, 1] = 40.0
         net.action_weights[0, 0] = net.action_weights[1, 1] = net.action_weights[3, 0] = sure
         net.action_weights[3 + kinds.index(beside), 1] = sure
-        net.pushed_weights.copy_(torch.tensor([[20.0, 20.0, 0.0], [40.0, -40.0, 0.0]]))
-        net.output_weights.copy_(torch.tensor([[0.0, 0.0, sure], [sure / 2, sure / 2, 0.0]]))
+        net.output_weights[0, 2], net.output_weights[1, :2] = sure, sure / 2
     rules: dict[Any, Transition] = {}
     for state, says in (("start", "b"), ("a", "a"), ("b", "b")):
         rules |= {(state, "a", (top,)): Transition("a", (push("A"),), says) for top in ("⊥", "A")}
@@ -254,10 +217,8 @@ def table_network(pda: PushdownAutomaton, depth: int, sure: float) -> StackRNN:
     net = StackRNN(shape)
     kinds = [(True, False), (False, True), (False, False)]  # whether it pushes, and pops
     seen = {"⊥": (-0.5, 0.0), "A": (0.5, -0.5), "AA": (0.0, 0.5)}  # cells are (-1, -1), (1, -1) and (1, 1)
+    filled(net, pushed_weights=sure)
     with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        net.pushed_weights.fill_(sure)
         net.input_weights[:, :3] = sure * (torch.eye(3) - 0.5)
         for unit, (state, letter, tops) in enumerate(heads, start=3):
             step, needed = pda.transitions[state, letter, tops], 3.5 - (state == "a")
@@ -275,14 +236,9 @@ def table_network(pda: PushdownAutomaton, depth: int, sure: float) -> StackRNN:
     return net
 
 
-@cache
-def trained(name: str) -> Pair:
-    return load_model(ZOO / f"nnpda-{name}.pt"), get_language(name).automaton
-
-
 def from_the_zoo(rng: Rng) -> Pair:
     """Return a trained NNPDA with the automaton of its language."""
-    return trained(str(rng.choice(["parentheses", "1n0n", "palindrome"])))
+    return recogniser(str(rng.choice(["parentheses", "1n0n", "palindrome"])))
 
 
 BUILT: tuple[Callable[[Rng], Pair], ...] = (

@@ -111,7 +111,6 @@ def _longer(result: sl.Extraction) -> sl.Extraction:
 
 
 def _recounted(result: sl.Extraction) -> sl.Extraction:
-    assert result.counts is not None
     more = tuple(count + 1 for count in result.counts.counted)
     return replace(result, counts=AcceptedCounts(more, more))
 

@@ -276,12 +276,6 @@ def test_inconsistent_automata_are_refused() -> None:
 OUTPUTS: tuple[Outputs, ...] = ("all", "all", "all", "ignore", "where b", "where both")
 
 
-def reference(name: str) -> PushdownAutomaton:
-    automaton = get_task(name).reference
-    assert automaton is not None
-    return automaton
-
-
 @pytest.mark.parametrize("seed", range(29, 33))
 def test_it_never_disagrees_with_all_short_words(seed: int) -> None:
     assert min(held_against_all_words(seed)[f"pairs: {answer}"] for answer in ("equal", "different")) > 5
@@ -388,8 +382,8 @@ PREDICTOR_OF_STREAMS = """
 @pytest.mark.parametrize("outputs", ["all", "ignore", "where b", "where both"])
 def test_cells_that_are_never_popped_are_no_difference(outputs: Outputs) -> None:
     leaves = replace(transducer(PREDICTOR_OF_STREAMS), accepting=frozenset({"1"}))
-    assert isinstance(compare(leaves, reference("anbn"), outputs=outputs), Equal)
-    assert isinstance(compare(reference("anbn"), leaves, outputs=outputs), Equal)
+    assert isinstance(compare(leaves, get_task("anbn").reference, outputs=outputs), Equal)
+    assert isinstance(compare(get_task("anbn").reference, leaves, outputs=outputs), Equal)
 
 
 HALVES = """

@@ -1,7 +1,7 @@
 """What a network is held against, which way gives an automaton, how long a search lasts, and which stacks matter."""
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -188,13 +188,6 @@ SETS = ("dyck-1", "dyck-2", "homomorphic-palindrome", "homomorphic-palindrome-no
 STREAMS = ("anbn", "anb2n", "anbmcnm", "memorization", "reversal")
 
 
-@cache
-def specification(name: str) -> PushdownAutomaton:
-    found = get_task(name).reference
-    assert found is not None
-    return found
-
-
 def going_on(pda: PushdownAutomaton) -> PushdownAutomaton:
     """Return the automaton that goes on for ever, and accepts nothing, where ``pda`` is cut at its first symbol."""
     said = next(step.output for step in pda.transitions.values() if step.target not in pda.accepting)
@@ -207,7 +200,7 @@ def going_on(pda: PushdownAutomaton) -> PushdownAutomaton:
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_predictor_that_goes_on_where_the_task_is_cut_is_not_equal(name: str) -> None:
-    pda = specification(name)
+    pda = get_task(name).reference
     task = TaskSpecification(get_task(name))
     assert task.compare(pda) == Equal("all words")
     found = task.compare(going_on(pda))
@@ -224,7 +217,7 @@ def test_a_predictor_that_goes_on_where_the_task_is_cut_is_not_equal(name: str) 
 
 @pytest.mark.parametrize("name", [*SETS, *STREAMS])
 def test_a_predictor_without_one_of_the_tasks_transitions_is_not_equal(name: str) -> None:
-    pda = specification(name)
+    pda = get_task(name).reference
     task = TaskSpecification(get_task(name))
     for key in list(pda.transitions)[:12]:
         rest = {other: step for other, step in pda.transitions.items() if other != key}
@@ -235,7 +228,7 @@ def test_a_predictor_without_one_of_the_tasks_transitions_is_not_equal(name: str
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_beyond_the_words_of_a_task_nothing_is_asked_and_the_domain_says_so(name: str) -> None:
-    pda = specification(name)
+    pda = get_task(name).reference
     cut = {(state, letter) for state in pda.states for letter in pda.input_alphabet} - {k[:2] for k in pda.transitions}
     further: dict[Key, Transition] = {(*where, ("⊥",)): Transition(pda.initial, (NONE,), "anything") for where in cut}
     found = TaskSpecification(get_task(name)).compare(replace(pda, transitions={**further, **pda.transitions}))

@@ -294,7 +294,6 @@ def test_the_first_wrong_step_is_that_of_a_plain_run() -> None:
 def test_a_repeated_block_breaks_a_network_that_random_words_of_its_length_and_depth_do_not() -> None:
     task, model = get_task("dyck-2"), zoo("marnn-stack-rnn-dyck-2-drifting")
     words = draw_long_words(task, model.stack_limit)
-    assert words is not None
     soft, rounded = (accuracy_by_length(net, task, words) for net in (model, Rounded(model)))
     assert soft["pumped"]["accuracy"][3] < soft["control"]["accuracy"][3] == 1.0
     assert soft["pumped"]["horizon"] < soft["control"]["horizon"]

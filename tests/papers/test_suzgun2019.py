@@ -90,7 +90,6 @@ def test_rows_train_and_score(number: int, protocol: str) -> None:
         outcomes = row.train(settings)
         assert [outcome.seed for outcome in outcomes] == [4, 5]
         for outcome in outcomes:
-            assert outcome.task is not None
             assert set(outcome.scores) <= set(grid.scores)
             assert all(0 <= score <= 1 for score in outcome.scores.values())
             assert ("test rounded" in outcome.scores) == (outcome.model.action_kind != "none")

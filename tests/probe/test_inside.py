@@ -188,7 +188,6 @@ def test_the_first_word_that_parts_is_shown_up_to_where_it_does() -> None:
     net = sl.load("marnn-stack-rnn-dyck-2-drifting")
     words = ["()" * 60, "()" + "[()]" * 15, "([])" * 13 + "()()"]
     found = horizon_curve(net, words)
-    assert found.first is not None
     assert len(found.parting) == found.first
     assert found.parting in [word[: found.first] for word in words]
     assert str(found).endswith(f"\nthe first word parts at step {found.first}, after\n{found.parting}")

@@ -372,14 +372,8 @@ NAMED = Access(TOKEN, frozenset({"page.example.org"}))
 FAR, POST = {"REMOTE_ADDR": "10.0.0.7"}, {"REQUEST_METHOD": "POST"}
 FOREIGN = ("http://evil.example", "null", "http://localhost:8051", "http://[", "localhost:8050")
 LED_HERE = (
-    "evil.example",
-    "localhost.evil.example",
-    "evil@localhost",
-    "localhost/x",
-    "10.0.0.1",
-    "0.0.0.0:8050",
-    "",
-    "[::1",
+    *("evil.example", "localhost.evil.example", "evil@localhost", "localhost/x"),
+    *("10.0.0.1", "0.0.0.0:8050", "", "[::1"),
 )
 ELSEWHERE = "this page is for the machine that it runs on: whoever runs it sets STACKLENS_TOKEN to let others in"
 # who may ask, how, what differs from a request of this machine, and why it is refused, "None" where it is answered

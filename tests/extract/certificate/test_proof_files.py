@@ -95,9 +95,7 @@ def test_proofs_of_drawn_networks_of_every_kind_are_accepted(tmp_path: Path) -> 
 @pytest.mark.parametrize("pushes", [False, True])
 def test_a_run_that_is_cut_beside_one_that_goes_on_is_shown_too(name: str, pushes: bool) -> None:
     found = result(name)
-    pda, language = found.automaton, found.language
-    reference = None if language is None else language.automaton()
-    assert reference is not None
+    pda, reference = found.automaton, found.language.automaton()
     operation = push(pda.stack_alphabet[0]) if pushes else NONE
     heads = product((*pda.states, "sink"), pda.input_alphabet, ((top,) for top in (pda.bottom, *pda.stack_alphabet)))
     rules = {head: Transition("sink", (operation,)) for head in heads} | dict(pda.transitions)

@@ -62,17 +62,10 @@ def test_a_published_network_says_what_its_own_forward_pass_says(reads: str, tmp
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_top_may_be_added_to_the_hidden_vector_as_in_the_papers_own_network(turned: bool, tmp_path: Path) -> None:
     net = MarnnStackRNN(MarnnConfig(("(", ")"), hidden=6, cell_size=2, stack_limit=30), seed=3)
-    layers = {
-        "input": "input",
-        "hidden": "hidden",
-        "top": "memory",
-        "actions": "action",
-        "push": "pushed",
-        "output": "output",
-    }
+    theirs = {"top": "memory", "actions": "action", "push": "pushed"}  # whose other layers have the same names
     keys = {
-        f"{ours} {part}": f"{theirs}_{end}"
-        for ours, theirs in layers.items()
+        f"{ours} {part}": f"{theirs.get(ours, ours)}_{end}"
+        for ours in ("input", "hidden", "top", "actions", "push", "output")
         for part, end in (("weight", "weights"), ("bias", "bias"))
     }
     held = net.state_dict()
@@ -236,16 +229,9 @@ def test_whatever_is_deleted_or_retyped_ends_as_a_network_or_as_a_line(tmp_path:
 
 def test_it_is_extracted_kept_and_found_again_and_says_what_can_be_saved(tmp_path: Path) -> None:
     path = written(tmp_path, MAPPING)
-    few: dict[str, Any] = {
-        "max_length": 4,
-        "long_words": 20,
-        "cycles": 2,
-        "height": 2,
-        "walks": 3,
-        "climbs": 1,
-        "budget": 0.3,
-    }
-    result = sl.extract(path, quiet=True, method="learn", **few)
+    result = sl.extract(
+        path, quiet=True, method="learn", max_length=4, long_words=20, cycles=2, height=2, walks=3, climbs=1, budget=0.3
+    )
     result.save(tmp_path / "r.json")
     loaded = sl.load(tmp_path / "r.json")
     assert loaded == result
@@ -325,7 +311,6 @@ def test_the_lstm_gives_an_automaton_proved_equal_and_a_word_that_its_probabilit
     margin = result.threshold
     cut = model.outputs.cut
     assert margin.below <= cut < margin.above
-    assert margin.word_above is not None
     row = model.probabilities(margin.word_above)[-1]
     assert math.isclose(row[row > cut].min(), margin.above, rel_tol=1e-4)
     assert "\nthreshold  a symbol may come next where its probability is above 0.04; in " in str(result)

@@ -341,10 +341,6 @@ class Counting(SideBySide):
         self.events.append(f"checked {self.epochs_done}")
 
 
-def flat(training: Counting) -> Tensor:
-    return torch.cat([value.detach().flatten() for value in training.net.parameters()])
-
-
 def test_a_batch_is_drawn_when_the_one_before_has_been_learned_from_and_checks_come_last() -> None:
     training = Counting()
     training.epoch()
@@ -353,9 +349,9 @@ def test_a_batch_is_drawn_when_the_one_before_has_been_learned_from_and_checks_c
 
 def test_an_update_goes_down_the_gradient_at_the_rate_of_the_moment_and_nothing_costs_nothing() -> None:
     training = Counting(rate=0.25)
-    before = flat(training)
+    before = weights(training.net)
     training.epoch()  # two updates
-    torch.testing.assert_close(flat(training), before * 0.75**2)
+    torch.testing.assert_close(weights(training.net), before * 0.75**2)
 
 
 def test_checks_come_as_often_as_they_should_and_after_the_last_epoch() -> None:

@@ -17,6 +17,7 @@ from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, Order, RtrlNNPDA, window_slopes
 from stacklens.models.stacks.continuous import ContinuousStack
+from stacklens.models.training.loop import Trainer
 from stacklens.models.training.recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.recognition import OBJECTIVES, Training, WordSet, end_of_each_word, prefix_objective
 
@@ -37,7 +38,7 @@ def trained(epochs: int, seed: int = 0, nets: int = 3, recipe: Recipe = SHORT, l
     return training
 
 
-def weights(training: Training) -> dict[str, torch.Tensor]:
+def weights(training: Trainer) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in training.net.named_parameters()}
 
 
@@ -58,11 +59,8 @@ def test_a_stopped_and_resumed_training_equals_an_uninterrupted_one(stop: int, t
     path = tmp_path / "half.pt"
     save_model(path, Checkpoint(half.network(), {}, {}, half.state()))
     resumed = Training(SHORT, LANGUAGE, nets=3)
-    state = load_checkpoint(path).training
-    assert state is not None
-    resumed.restore(state)
-    while not resumed.done:
-        resumed.epoch()
+    resumed.restore(load_checkpoint(path).training)
+    resumed.run()
     assert_same(resumed, straight)
 
 
@@ -89,8 +87,7 @@ def test_the_network_handed_out_is_the_best_check_and_not_the_last_one() -> None
     kept = {name: value.clone() for name, value in training.network(1).state_dict().items()}
     assert all(torch.equal(kept[name], weights(training)[name][1]) for name in kept)  # epoch 50 was the first check
     training.best[1] = replace(training.best[1], rounded_errors=-1)
-    while not training.done:
-        training.epoch()
+    training.run()
     assert not all(torch.equal(kept[name], weights(training)[name][1]) for name in kept)
     for best in (training.network(1), training.network()):
         assert all(torch.equal(kept[name], value) for name, value in best.state_dict().items())
@@ -113,8 +110,7 @@ def test_a_training_cannot_be_resumed_as_another_one(change: dict[str, object], 
 
 def test_parentheses_are_learned_exactly_by_most_networks() -> None:
     training = Training(RECIPES["parentheses"], get_language("parentheses"), nets=4)
-    while not training.done:
-        training.epoch()
+    training.run()
     assert sum(score.rounded_errors == 0 for score in training.best) >= 2
     net = training.network()
     words = all_words(net.alphabet, 10)

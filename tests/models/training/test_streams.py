@@ -57,8 +57,7 @@ def test_a_few_epochs_teach_something() -> None:
     training = tiny(nets=3)
     training.epoch()
     before = training.losses
-    while not training.done:
-        training.epoch()
+    training.run()
     assert training.epochs_done == training.total_epochs == 6
     assert (training.losses < before).all()
     assert training.checked_pieces == 24
@@ -195,8 +194,7 @@ def test_a_few_epochs_teach_every_model_something(model: str) -> None:
     made = training(replace(TINY_ONLINE, shape=MODELS[model], epochs=4, pieces=30), model)
     made.epoch()
     first = made.best.copy()
-    while not made.done:
-        made.epoch()
+    made.run()
     assert made.epochs_done == 4
     assert (made.best < first).all()
 
@@ -339,8 +337,7 @@ def test_a_few_epochs_teach_something_and_the_same_seed_gives_the_same(tmp_path:
     for _ in range(2):
         training = WordTraining(model, WordRecipe(WORD_MODELS[model], epochs=4, streams=4, window=10, rate=0.03), text)
         before = training.perplexity(text.valid)
-        while not training.done:
-            training.epoch()
+        training.run()
         assert training.epochs_done == 4
         assert training.best < before
         found.append((training.best, training.tested()))

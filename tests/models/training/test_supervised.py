@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from tests.models.training.test_recognisers import trained as recognised
+from tests.models.training.test_recognisers import weights
 from tests.models.training.test_streams import tiny
 from tests.refusals import refused
 
@@ -52,10 +53,6 @@ def fitting(model: str = "marnn-stack-rnn", recipe: FitRecipe = SMALL, task: Tas
     return Fitting(model, recipe, task, **{"nets": 2, **options})
 
 
-def weights(trained: Trainer) -> dict[str, torch.Tensor]:
-    return {name: value.detach().clone() for name, value in trained.net.named_parameters()}
-
-
 def equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return all(torch.equal(value, other[name]) for name, value in one.items())
 
@@ -67,8 +64,7 @@ def batch_of(examples: Examples) -> Batch:
 def test_a_linear_neural_stack_learns_to_reverse_and_stops_early() -> None:
     recipe = replace(TALK, words=100, lengths=(1, 6), batch=5, rate=0.03, weight_decay=0.0, perfect_checks=2)
     trained = fitting("neural-stack", replace(recipe, epochs=60, patience=None), REVERSAL, nets=1, seed=2)
-    while not trained.done:
-        trained.epoch()
+    trained.run()
     assert trained.epochs_done < 20
     assert trained.best[0].rounded_errors == trained.best[0].analog_errors == 0
     assert trained.progress() == "1 of 1 networks exact when rounded"
@@ -82,8 +78,7 @@ def test_a_stack_rnn_gets_better_at_dyck_1() -> None:
     trained = fitting()
     batch = Batch.of(trained.train_words, np.arange(30), torch.zeros((), dtype=torch.float64))
     before = batch_losses(trained.net, batch)
-    while not trained.done:
-        trained.epoch()
+    trained.run()
     assert (batch_losses(trained.net, batch) < 0.9 * before).all()
     assert trained.epochs_done == trained.total_epochs == 4
 
@@ -175,9 +170,8 @@ def test_a_resumed_training_goes_on_bit_for_bit(kind: str) -> None:
     buffer.seek(0)
     first.check()  # as the command line does when it is stopped; it changes no state that was taken
     second.restore(torch.load(buffer, weights_only=True))
-    while not whole.done:
-        whole.epoch()
-        second.epoch()
+    whole.run()
+    second.run()
     assert second.done
     assert equal(weights(whole), weights(second))
     assert equal(whole.best_weights, second.best_weights)
@@ -203,8 +197,7 @@ def test_temperatures_fall_with_every_word_and_are_kept_with_the_best() -> None:
     trained.epoch()
     before_last = [30 - size for size in (6, 8)]
     assert any(trained.net.config()["temperature"] == pytest.approx(np.exp(-0.01 * seen)) for seen in before_last)
-    while not trained.done:
-        trained.epoch()
+    trained.run()
     assert trained.network(0).config()["temperature"] == trained.net.config()["temperature"] == 0.5
     plain = fitting(recipe=replace(SMALL, cooling=0.01, epochs=1))
     plain.epoch()
