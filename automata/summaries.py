@@ -407,9 +407,9 @@ def drop_sinks(pda: PushdownAutomaton) -> PushdownAutomaton:
     Otherwise outputs are taken as wanted for themselves, and a transition that has one, or leads to one, is kept.
     """
     while True:
-        found = heads(pda)
+        found, real_time = heads(pda), pda.real_time
         pda = trim(pda, found)
-        if not pda.real_time:
+        if not real_time:
             return pda
         # the states from which an accepted run can end, and those that lead to them
         into: dict[State, list[State]] = defaultdict(list)

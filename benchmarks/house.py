@@ -25,7 +25,7 @@ FLOORS = ("core", "automata", "languages", "models", "probe", "extract", "papers
 GOALS = {  # what the house is to weigh one day
     "product files": 195,
     "product lines": 48_000,
-    "test lines": 31_000,
+    "test lines": 30_760,
     "longest product file": 600,
     "files with one importer": 30,
     "depth of imports": 18,
@@ -35,15 +35,15 @@ GOALS = {  # what the house is to weigh one day
     "said, told, whoever": 100,
 }
 LIMITS = {  # what it may weigh today: to be lowered only
-    "product files": 185,
-    "product lines": 54_952,
-    "test lines": 31_000,
-    "longest product file": 586,
-    "files with one importer": 23,
+    "product files": 182,
+    "product lines": 53_831,
+    "test lines": 30_760,
+    "longest product file": 585,
+    "files with one importer": 20,
     "depth of imports": 18,
     "circles of files": 0,
     "rooms that import upwards": 0,
-    "top-level names in two modules": 22,
+    "top-level names in two modules": 21,
     "said, told, whoever": 32,
 }
 
