@@ -3,6 +3,7 @@
     python docs/repairs.py NETWORK… [--seconds 120] [--keep FOLDER]   repair these, beside the rows that are there
     python docs/repairs.py                                            only write the table again
     python docs/repairs.py --picture BEFORE AFTER TASK                draw docs/repair.svg
+    python docs/repairs.py --bits 150000                              compare the zoo's networks with rounded ones
 
 Networks are files or names of the zoo. Those of the papers' tables come from, for instance,
 `stacklens papers run suzgun2019-table2 --seeds 2 --first-seed 40 --networks runs`. Those of the zoo that are hardened
@@ -373,6 +374,29 @@ def picture(before: str, after: str, task: str) -> None:
     figure.write_image(HERE / "repair.svg")
 
 
+def compare_bits(most: int) -> None:
+    """Print on how many words, ``most`` each at most, zoo networks certified as themselves differ from rounded ones.
+
+    Short words of the task, all that fit, and drawn ones of 20 to 200 symbols; an output differs that differs in a bit.
+    """
+    from stacklens.extract.by_name import specification_of
+    from stacklens.models.checkpoint import ZOO, load_network
+    from stacklens.models.rounding import differing_bits
+
+    asked = wrong = 0
+    for path in sorted(ZOO.glob("*.json")):
+        if not json.loads(path.read_text())["certificate"].get("itself"):
+            continue
+        checkpoint = load_network(path.with_suffix(".pt"))
+        model, specification = checkpoint.model, specification_of(checkpoint)
+        words = [*specification.short_words(most), *specification.long_words(most // 100, (20, 200), 7)]
+        words = [word for word in dict.fromkeys(words) if word]
+        different = differing_bits(model, words)
+        asked, wrong = asked + len(words), wrong + different
+        print(f"{path.stem}: {different} of {len(words):,} words", flush=True)
+    print(f"together: {wrong} of {asked:,} words")
+
+
 def rows_so_far() -> list[dict[str, Any]]:
     """Return the rows that were written before."""
     return json.loads(ROWS.read_text()) if ROWS.exists() else []
@@ -385,7 +409,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     parser.add_argument("--picture", nargs=3, metavar=("BEFORE", "AFTER", "TASK"))
+    parser.add_argument("--bits", type=int, metavar="WORDS")
     given = parser.parse_args()
+    if given.bits:
+        compare_bits(given.bits)
+        return
     if given.picture:
         picture(*given.picture)
     time.monotonic = time.process_time  # stacklens, imported below, counts its budgets in it: a busy machine costs none

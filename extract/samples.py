@@ -173,26 +173,27 @@ def why_unfaithful(model: StackModel[Any], fidelity: Fidelity, disagreements: in
     ``disagreements``: of the best candidate on ``words`` words; None if there was none.
     """
     rounding = fidelity.rounding
-    measures = f"{fidelity.graded_actions:.1%} of its actions are graded"
+    parts = [] if model.action_kind == "none" else [f"{fidelity.graded_actions:.1%} of its actions are graded"]
     if fidelity.minority_transitions is not None:
-        measures += f", {fidelity.minority_transitions:.1%} of its transitions are outvoted"
+        parts.append(f"{fidelity.minority_transitions:.1%} of its transitions are outvoted")
+    measures = f" ({', '.join(parts)})" if parts else ""
     if not model.real_time:
         return reason_actions_graded(fidelity)
     if not is_stack(model):
         what = f"the memory of a {model.name} is no stack: it can {', '.join(model.operations)}"
-        return f"{what}; rounding its actions {rounding.changes('answers')} ({measures})"
+        return f"{what}; rounding its actions {rounding.changes('answers')}{measures}"
     if rounding.mismatch > _LARGEST_MISMATCH:
         if model.noisy and model.action_kind == "none":  # of which nothing is rounded
             return f"{CONTRADICTS}: asking again {rounding.changes()}"
-        return f"the network does not use its stack as a stack: rounding its actions {rounding.changes()} ({measures})"
+        return f"the network does not use its stack as a stack: rounding its actions {rounding.changes()}{measures}"
     if disagreements is None and model.n_stacks > MOST_STACKS:
-        return f"{model.n_stacks} of its stacks matter, more than the {MOST_STACKS} that can be explored ({measures})"
+        return f"{model.n_stacks} of its stacks matter, more than the {MOST_STACKS} that can be explored{measures}"
     if disagreements is None:
-        return f"no finite set of states was found that closes under the network's steps ({measures})"
+        return f"no finite set of states was found that closes under the network's steps{measures}"
     if disagreements:
         return (
             f"no number of states reproduces the rounded network: the best candidate differs on {disagreements:,} of "
-            f"{words:,} checking words ({measures})"
+            f"{words:,} checking words{measures}"
         )
     return None
 

@@ -27,7 +27,7 @@ from stacklens.extract.evaluation.judge import said_by_all
 from stacklens.extract.extraction import extract
 from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
-from stacklens.extract.samples import Fidelity, Samples
+from stacklens.extract.samples import Fidelity, Samples, why_unfaithful
 from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import as_sentence, horizon_cell, horizon_claim, whole_word
 from stacklens.languages.catalogue import get_language, get_task
@@ -219,6 +219,7 @@ def test_of_a_network_without_actions_no_margin_is_told() -> None:
     for said in (summary_text(result), result.why(), *(claim.words for claim in claims_of(result.report()))):
         assert "margin" not in said
         assert "graded" not in said
+    assert "graded" not in (why_unfaithful(result.model, result.fidelity, None, 1) or "")
     assert Fidelity(result.fidelity.rounding, None, 0.0, 0.0) == result.fidelity  # as earlier files have it
 
 
