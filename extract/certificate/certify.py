@@ -322,10 +322,10 @@ def certification(
     unseen = "the network uses stacks that the automaton does without" if stacks.unseen else None
     try:
         model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, None if view is None else view.name)
-        found = Certification(certify(model, automaton, _seen(model, None), stacks=kept, layouts=layouts))
+        found = Certification(certify(model, automaton, _in_steps(model, None), stacks=kept, layouts=layouts))
         domain = task_domain(specification)
         if not isinstance(found.certificate, Certified) and domain is not None:
-            narrower = certify(model, automaton, _seen(model, domain), stacks=kept, layouts=layouts)
+            narrower = certify(model, automaton, _in_steps(model, domain), stacks=kept, layouts=layouts)
             found = Certification(narrower, "the task's") if isinstance(narrower, Certified) else found
         return (
             found if unseen is None or isinstance(found.certificate, Certified) else Certification(None, reason=unseen)
@@ -348,7 +348,7 @@ def certified_length(
         return found
     try:
         model, automaton, kept = _on_exact_stacks(model, automaton, stacks.stacks, None if view is None else view.name)
-        domain = _seen(model, task_domain(specification))
+        domain = _in_steps(model, task_domain(specification))
         return replace(found, bounded=certify_length(model, automaton, domain, stacks=kept, longest=longest))
     except StacklensError as error:
         return Certification(None, reason=str(error))
@@ -365,7 +365,7 @@ def proof_of(
     stacks = tuple(stack for stack in use["kept"] if stack not in use["push_only"])
     model, automaton, kept = _on_exact_stacks(model, automaton, stacks, view and view["name"])
     domain = None if words == "all" else task_domain(specification)
-    return prove(model, automaton, _seen(model, domain), stacks=kept)
+    return prove(model, automaton, _in_steps(model, domain), stacks=kept)
 
 
 def _on_exact_stacks(
@@ -395,15 +395,11 @@ def _on_single_steps(model: StackModel[Any], automaton: PushdownAutomaton) -> tu
     numbers = {meaning: str(number) for number, meaning in enumerate(view.meanings)}
     start = fresh(automaton.initial, automaton.states) if late else automaton.initial
     end = fresh("end", (*automaton.states, start))
-    fits = (
-        automaton.real_time
-        and (marker is not None) == late
-        and not (late and (model.reads_on or not model.extra_steps))
-    )
+    in_time = not late or (model.extra_steps and not model.reads_on)
+    fits = automaton.real_time and (marker is not None) == late and in_time
     steps = dict[Key, Transition]()
     for (state, symbol, tops), step in automaton.transitions.items():
-        seen = Seen(step.output, True) if isinstance(step.output, str) else None
-        taken = replace(step, output=None if seen is None else numbers[seen])
+        taken = replace(step, output=numbers.get(Seen(step.output, True)) if isinstance(step.output, str) else None)
         if symbol == marker:
             steps[state, view.nothing_left, tops] = replace(taken, target=end)
             continue
@@ -412,7 +408,8 @@ def _on_single_steps(model: StackModel[Any], automaton: PushdownAutomaton) -> tu
             # what is written and never seen is not in the automaton: the network says it
             number = int(network_answers(Rounded(view), [(symbol,)])[0, 0])
             steps[start, symbol, tops] = replace(step, output=str(number))
-            fits = fits and seen is None and view.meanings[number].done and view.meanings[number].written is not None
+            seen = view.meanings[number]
+            fits = fits and step.output is None and seen.done and seen.written is not None
     states = tuple(dict.fromkeys((*automaton.states, start, end)))
     pda = replace(
         automaton, states=states, input_alphabet=view.alphabet, transitions=steps, initial=start, end_marker=None
@@ -423,17 +420,15 @@ def _on_single_steps(model: StackModel[Any], automaton: PushdownAutomaton) -> tu
     return view, replace(pda, transitions={key: step for key, step in steps.items() if (key[0], key[2]) in heads})
 
 
-def _seen(model: StackModel[Any], domain: FiniteAutomaton | None) -> FiniteAutomaton | None:
-    """Return ``domain``, None for all words, as what ``model`` sees: step by step, with a step behind the word where a
-    buffered network needs it.
-    """
+def _in_steps(model: StackModel[Any], domain: FiniteAutomaton | None) -> FiniteAutomaton | None:
+    """Return ``domain``, None for all words, in the steps of a buffered ``model``, with one behind a word if needed."""
     if not isinstance(model, BufferSteps):
         return domain
     known, nothing_left = model.alphabet[:-1], model.alphabet[-1]
     words = domain or FiniteAutomaton(("0",), known, {("0", letter): "0" for letter in known}, "0", frozenset({"0"}))
     begin, behind = (fresh(name, words.states) for name in ("begin", "behind"))
     steps = {**words.transitions}
-    steps |= {(begin, letter): steps[words.initial, letter] for letter in known if (words.initial, letter) in steps}
+    steps |= {(begin, letter): to for (state, letter), to in steps.items() if state == words.initial}
     if model.skipped:  # there is no step behind the empty word
         steps |= {(state, nothing_left): behind for state in words.accepting}
     states = (*words.states, begin, behind)

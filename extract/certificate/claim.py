@@ -41,7 +41,8 @@ class Certified:
     # over the next, before a softmax. Infinite where nothing had to be decided
     margin: float
     # how many cells of a stack a word may need; words that need more are left out. It is how many the network has, or
-    # up to where the numbers of its format count the stack's height; None for no limit
+    # up to where the numbers of its format count the stack's height; None for no limit. A buffered network's queues
+    # count as stacks: a word needs as many cells of one as it has symbols
     stack_limit: int | None = None
     number_format: str = "float64"  # the floating-point numbers that the network computes with
     # at how many (state, letter, tops) the automaton's run is cut and nothing is claimed from there on: of predictors

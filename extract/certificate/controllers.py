@@ -306,7 +306,11 @@ class NeuralStackBoxes(BoxController):
         operations = set_of(instructions.columns(0, 2), _THRESHOLD)  # pop and push are the bits of an `Operation`
         if self.view is not None:
             queues = set_of(instructions.columns(2, 4), _THRESHOLD)  # done with the letter, and writing, are bits, too
-            done, writes = queues.numbers & 1, queues.numbers >> 1
+            # of an empty queue nothing is left to be done with, so that it counts as done
+            done, writes = (
+                queues.numbers & 1 | (self.view.alphabet[letter] == self.view.nothing_left),
+                queues.numbers >> 1,
+            )
             numbers = writes * (1 + output.numbers) + done * (len(self.view.meanings) // 2)
             output = Decision(numbers, np.where(writes, np.minimum(queues.margins, output.margins), queues.margins))
         gaps = distance_from_0(drive.columns(0, self.acts))

@@ -356,7 +356,8 @@ def test_buffered_networks_are_certified_if_they_read_and_write_in_every_step(la
     shape = BufferedConfig(("a", "b"), cell_size=2, extra_steps=int(late), dequeue_first=late)
     weights = torch.zeros(8, 4)  # of what is seen, two letters and two numbers of the top
     weights[[4, 5], [0, 1]], weights[[6, 7], [2, 3] if late else [0, 1]] = 12.0, 10.0
-    bias = [9.0, 9.0, 9.0, 9.0, -6.0, -6.0, 1.0, 0.0]  # pop, push, read, write, what is pushed, outputs
+    weights[2, :2] = 18.0  # it reads where there is a letter
+    bias = [9.0, 9.0, -9.0, 9.0, -6.0, -6.0, 1.0, 0.0]  # pop, push, read, write, what is pushed, outputs
     net = filled(BufferedNeuralStack(shape), weight=weights, bias=bias)
     result, words = extract(net, None, QUICK), [tuple("abba" * n + "b" * n) for n in (0, 1, 7, 40)]
     made: Any
