@@ -5,7 +5,7 @@ prediction alone goes back through the last 50 steps, errors are clipped element
 After an epoch without a better validation, once the curriculum has got somewhere, the rate is halved and the best
 weights come back; of networks that are good already they come back in any case.
 
-Stack RNNs without R are trained by `SymbolScan`, which does as the program in everything. For other
+Stack RNNs and List RNNs without R are trained by `SymbolScan`, which does as the program in everything. For other
 networks the steps that errors go back through are computed anew with the weights of the moment, where the program keeps
 what they were when they were made; of RNNs and LSTMs the errors of several symbols can be gathered for an update.
 """
@@ -32,14 +32,14 @@ from ..languages.streams import StreamTask, curriculum
 from ..models.base import NetworkState, StackModel
 from ..models.networks import build_model
 from ..models.networks.baselines import Baseline
-from ..models.networks.joulin import StackRNN
+from ..models.networks.joulin import ListRNN, MemoryRNN
 from ..models.networks.scan import Array, logistic, softmax
 from ..models.rounding import Rounded
 from ..models.stacks.cells import EMPTY_READING
 from ..models.training.loop import SideBySide, detached, log_loss
 from ..models.training.streams import Reading, learned_streams, reading_of, stream_entropy
 
-# ---- Stack RNNs that read and learn symbol by symbol as the authors' program does, gradients by hand ----
+# ---- Stack and List RNNs that read and learn symbol by symbol as the authors' program does, gradients by hand ----
 # After a symbol that counts, the error of its prediction alone goes back through the last steps, and all weights move.
 # Only stacks carry anything from step to step (R = 0 in eq. 6), so what a hidden layer has to answer for comes from its
 # heads, and these have it from the cells: a dozen small operations a step, for all networks at once. Sums over steps,
@@ -49,6 +49,11 @@ from ..models.training.streams import Reading, learned_streams, reading_of, stre
 # a step was taken; the weights that an error goes back through, and what a step pushed, are those of the update. An
 # error goes back as many steps as symbols were learned since the stacks were emptied, at most ``steps``; it enters the
 # heads of the last of these, but not the weights of its reading when there are all ``steps``.
+#
+# A list (eq. of section 3.3) is two stacks: its head with what is left of it, which is read, and what is right of it.
+# INSERT pushes a value on the left one; LEFT pops the head from the left one and pushes it on the right one; RIGHT pops
+# from the right one and pushes that on the left one. So cells move as stacks' do, and what lands on a list's head,
+# inserted or come from the right, is added behind that.
 
 _SLOTS = 4  # kept steps, in numbers of those that an error goes back; then the last ones move to the front
 
@@ -57,25 +62,29 @@ _SLOTS = 4  # kept steps, in numbers of those that an error goes back; then the 
 class SymbolShape:
     """What does not change."""
 
-    operations: int  # 2, push and pop, or 3, and no-op
+    operations: int  # of a stack 2, push and pop, or 3, and no-op; of a list 3, insert, left and right, or 4
     depth: int  # how many cells of each stack are read
     limit: int  # how many cells a stack has, at least ``depth``
     steps: int  # how far an error goes back
     clip: float  # errors are kept between minus this and this, wherever the program clips them
     empty: float = -1.0  # what a cell holds that was never written
+    lists: bool = False  # whether memories are lists
 
 
 @dataclass(frozen=True)
 class _ScanSteps:
     """What is kept of the last steps, and the errors that go back through them; S steps, or without that axis one.
-    Stacks of all networks stand on one axis, M = N * stacks. ``kept`` is what was pushed, then the cells before.
+    Memories of all networks stand on one axis, M = N * stacks; M' is M, of lists 2 M, first all that is left. ``kept``
+    is what is pushed on each stack, then the cells before.
     """
 
     hidden: Array  # (S, N, H)
     slopes: Array  # of the hidden units, (S, N, 1, H)
     seen: Array  # the reading, (S, N, stacks * depth)
     shares: Array  # (S, operations, M)
-    kept: Array  # (S, 1 + cells + 1, M)
+    moves: Array  # how much of each stack moves up, stays, moves down, (S, moves, M'); of stacks the same as ``shares``
+    kept: Array  # (S, 1 + cells + 1, M')
+    pushed: Array  # what a push or an insertion lays down, (S, M); of stacks the first of ``kept``
     push_slopes: Array  # of the top cell after the step by the sum that makes the pushed value, (S, M)
     errors: Array  # of the hidden units' sums, (S, N, 1, H)
     of_rows: Array  # errors of the heads' sums, (S, N, 1, stacks * heads)
@@ -86,27 +95,37 @@ class _ScanSteps:
 class _Turn:
     """Views of the errors of the cells, for the step that is so many steps back."""
 
-    after: Array  # of the cells after the step, those of them that may not be 0, (cells, M)
-    before: Array  # where those of the cells before the step go, (cells + 1, M)
-    moved: Array  # from where, by operation, (operations, cells + 1, M)
+    after: Array  # of the cells after the step, those of them that may not be 0, (cells, M')
+    before: Array  # where those of the cells before the step go, (cells + 1, M')
+    moved: Array  # from where, by move, (moves, cells + 1, M')
     read: Array  # those that are read, (depth, M)
-    top: Array  # the first of ``after``, (M,)
-    parts: Array  # room for what each operation does with ``after``, (operations, cells, M)
-    parts_before: Array  # and for what becomes of it, (operations, cells + 1, M)
+    top: Array  # the first of ``after``, (M',)
+    parts: Array  # room for what each move does with ``after``, (moves, cells, M')
+    parts_before: Array  # and for what becomes of it, (moves, cells + 1, M')
+
+
+# the moves, up, none, down, of a list's left and right stack, (6,), by its operations insert, left, right and no-op
+_LIST_MOVES = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]], float)
 
 
 class SymbolScan:
-    """N networks on one stream of symbols. Operations stand in the order push, no-op, pop: where a cell comes from is
-    one above, the same, or one below, so what they make of a stack are views of one column, the pushed value first.
+    """N networks on one stream of symbols. A stack's operations stand in the order push, no-op, pop: where a cell comes
+    from is one above, the same, or one below, so what they make of it are views of one column, the pushed value first.
     """
 
     def __init__(self, weights: Mapping[str, Array], shape: SymbolShape) -> None:
         self.shape, self._order = shape, [0, 2, 1] if shape.operations == 3 else [0, 1]
+        if shape.lists:
+            self._order = list(range(shape.operations))
+        self._moves_of = _LIST_MOVES[:, : shape.operations]
+        self._moves = 3 if shape.lists else shape.operations  # up, down, and not at all, or without the last
+        self._stride = 4 - self._moves  # by so many cells these differ
         self.inputs = np.array(weights["input_weights"])  # U, (N, X, H)
         self.memory = np.array(weights["memory_weights"])  # P, (N, H, stacks * depth)
         self.outputs = np.array(weights["output_weights"])  # V, (N, O, H)
         pushed = weights["pushed_weights"][:, :, None]  # D
         self.nets, self.n_stacks, _, self.size = pushed.shape
+        self._memories = self.nets * self.n_stacks  # M
         actions = weights["action_weights"].reshape(self.nets, self.n_stacks, shape.operations, self.size)  # A
         rows = np.concatenate([actions[:, :, self._order], pushed], 2)  # (N, stacks, operations + 1, H)
         self.heads = rows.reshape(self.nets, -1, self.size)
@@ -141,26 +160,35 @@ class SymbolScan:
         depth, now = self.shape.depth, self._now
         step, (column, after) = self._steps[now], self._columns
         self._symbols[now] = symbol
-        step.seen.reshape(-1, depth)[...] = column[1 : 1 + depth].T
+        memories = self._memories
+        step.seen.reshape(-1, depth)[...] = column[1 : 1 + depth, :memories].T
         # h = logistic(U x + P s), section 3.2
         sums = np.matmul(step.seen[:, None], self.memory.swapaxes(1, 2))[:, 0]
         sums += self.inputs[:, symbol]
         logistic(sums, step.hidden)
         np.multiply(step.hidden, 1 - step.hidden, out=step.slopes[:, 0])
         # the shares of the operations and the value to push, for every stack
-        rows = np.matmul(step.hidden[:, None], self.heads.swapaxes(1, 2)).reshape(column.shape[1], -1).T.copy()
+        rows = np.matmul(step.hidden[:, None], self.heads.swapaxes(1, 2)).reshape(memories, -1).T.copy()
         softmax(rows[:-1], step.shares)
         if rounded:
             step.shares[...] = step.shares.argmax(0) == np.arange(len(step.shares))[:, None]
-        logistic(rows[-1], column[0])
-        # what each operation makes of the cells, in its share
+        logistic(rows[-1], step.pushed)
+        if self.shape.lists:
+            np.matmul(self._moves_of, step.shares, out=step.moves.reshape(6, memories))
+            # the head goes to the right; what comes to the head is added below
+            column[0, :memories], column[0, memories:] = 0, column[1, :memories]
+        else:
+            column[0] = step.pushed
+        # what each move makes of the cells, in its share
         height = self._height = min(self._height + 1, self.shape.limit)
         cells, part = after[1 : 1 + height], self._part[:height]
         laid = self._laid(column, height)
-        np.multiply(laid[0], step.shares[0], out=cells)
-        for of_operation, share in zip(laid[1:], step.shares[1:], strict=True):
-            np.multiply(of_operation, share, out=part)
+        np.multiply(laid[0], step.moves[0], out=cells)
+        for of_move, share in zip(laid[1:], step.moves[1:], strict=True):
+            np.multiply(of_move, share, out=part)
             cells += part
+        if self.shape.lists:
+            cells[0, :memories] += step.shares[0] * step.pushed + step.shares[2] * column[1, memories:]
         step.kept[...] = column[: len(step.kept)]
         self._columns.reverse()
 
@@ -189,32 +217,35 @@ class SymbolScan:
 
     def _make_room(self, slots: int, cells: int) -> None:
         """Make room for so many steps, in which an error goes so many cells deep at most."""
-        shape, nets, n_stacks = self.shape, self.nets, self.n_stacks
-        stacks, heads = nets * n_stacks, shape.operations + 1
+        shape, nets, memories, heads = self.shape, self.nets, self._memories, self.shape.operations + 1
+        stacks, read = memories * (1 + shape.lists), self.n_stacks * shape.depth
 
         def room(*sizes: int) -> Array:
             return np.zeros(sizes, self.heads.dtype)
 
         self._columns = [room(shape.limit + 3, stacks) for _ in range(2)]
-        self._part, self._parts = room(shape.limit, stacks), room(shape.operations, cells, stacks)
+        self._part, self._parts = room(shape.limit, stacks), room(self._moves, cells, stacks)
         self._symbols = np.zeros(slots, np.int64)
+        shares, kept = room(slots, shape.operations, memories), room(slots, 1 + cells + 1, stacks)
         self._all = _ScanSteps(
             hidden=room(slots, nets, self.size),
             slopes=room(slots, nets, 1, self.size),
-            seen=room(slots, nets, n_stacks * shape.depth),
-            shares=room(slots, shape.operations, stacks),
-            kept=room(slots, 1 + cells + 1, stacks),
-            push_slopes=room(slots, stacks),
+            seen=room(slots, nets, read),
+            shares=shares,
+            moves=room(slots, self._moves, stacks) if shape.lists else shares,
+            kept=kept,
+            pushed=room(slots, memories) if shape.lists else kept[:, 0],
+            push_slopes=room(slots, memories),
             errors=room(slots, nets, 1, self.size),
-            of_rows=room(slots, nets, 1, n_stacks * heads),
-            of_seen=room(slots, nets, 1, n_stacks * shape.depth),
+            of_rows=room(slots, nets, 1, self.n_stacks * heads),
+            of_seen=room(slots, nets, 1, read),
         )
         # views are made once: indexing takes as long as a small product
         self._steps = [_ScanSteps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
-        rows = [step.of_rows.reshape(stacks, heads).T for step in self._steps]
+        rows = [step.of_rows.reshape(memories, heads).T for step in self._steps]
         self._rows_of_shares, self._rows_of_pushed = [row[:-1] for row in rows], [row[-1] for row in rows]
-        self._shares_by_cell = [step.shares[:, None] for step in self._steps]
-        self._read = [step.of_seen.reshape(stacks, shape.depth).T for step in self._steps]
+        self._moves_by_cell = [step.moves[:, None] for step in self._steps]
+        self._read = [step.of_seen.reshape(memories, shape.depth).T for step in self._steps]
         self._cell_errors = [room(cells + 4, stacks) for _ in range(2)]
         self._turns = [self._turn(number, cells) for number in range(shape.steps)]
         counts = [len(turn.after) for turn in self._turns]
@@ -226,17 +257,15 @@ class SymbolScan:
         count = min(self.shape.depth + number - 1, cells)
         wider = min(count + 1, cells)
         row, column = after.strides
-        stride = 2 if self.shape.operations == 2 else 1
-        size = (self.shape.operations, wider, after.shape[1])
-        moved = as_strided(after[2:], size, (-stride * row, row, column))
-        read, parts = before[1 : 1 + self.shape.depth], self._parts
+        size = (self._moves, wider, after.shape[1])
+        moved = as_strided(after[2:], size, (-self._stride * row, row, column))
+        read, parts = before[1 : 1 + self.shape.depth, : self._memories], self._parts
         views = (after[1 : 1 + count], before[1 : 1 + wider], moved, read, after[1])
         return _Turn(*views, parts[:, :count], parts[:, :wider])
 
     def _laid(self, column: Array, count: int) -> Array:
-        stride = 2 if self.shape.operations == 2 else 1
-        size = (self.shape.operations, count, column.shape[1])
-        return as_strided(column, size, (stride * column.strides[0], *column.strides))
+        size = (self._moves, count, column.shape[1])
+        return as_strided(column, size, (self._stride * column.strides[0], *column.strides))
 
     def _gradients(self, error: Array, first: int) -> tuple[Array, Array, Array]:
         """Return the gradients of heads, inputs and memory's weights, (N, ...), from ``error`` (N, 1, H) of the last h,
@@ -247,8 +276,8 @@ class SymbolScan:
         value = self.heads.reshape(self.nets, self.n_stacks, -1, self.size)[:, :, -1]
         hidden = self._all.hidden[first:now].swapaxes(0, 1)
         sums = np.matmul(hidden, np.ascontiguousarray(value).swapaxes(1, 2)).swapaxes(0, 1)
-        pushed = logistic(sums, np.empty(sums.shape, sums.dtype)).reshape(now - first, self.nets * self.n_stacks)
-        self._all.kept[first:now, 0] = pushed
+        pushed = logistic(sums, np.empty(sums.shape, sums.dtype)).reshape(now - first, self._memories)
+        self._all.pushed[first:now] = pushed
         slopes = self._all.push_slopes[first:now]
         np.multiply(pushed, 1 - pushed, out=slopes)
         slopes *= self._all.shares[first:now, 0]
@@ -271,7 +300,7 @@ class SymbolScan:
 
     def _back(self, error: Array, first: int, clips: bool = False) -> None:
         """Let the ``error`` of the last step go back to step ``first``; clip whatever the program does, if asked."""
-        now, heads, memory, limit = self._now, self.heads, self.memory, self.shape.clip
+        now, heads, memory, limit, memories = self._now, self.heads, self.memory, self.shape.clip, self._memories
 
         def clip(errors: Array) -> None:
             if clips:
@@ -292,21 +321,28 @@ class SymbolScan:
             step, shares, errors, before = self._steps[t], self._steps[t].shares, self._steps[t].errors, turn.before
             # the errors of the shares, (operations, M), through their softmax
             np.multiply(self._laid_to[t][number], turn.after, out=turn.parts)
-            of_shares = np.add.reduce(turn.parts, 1)
+            of_shares, landed = np.add.reduce(turn.parts, 1), turn.top[:memories]
+            if self.shape.lists:
+                of_shares = np.matmul(self._moves_of.T, of_shares.reshape(6, memories))
+                of_shares[0] += landed * step.pushed
+                of_shares[2] += landed * step.kept[1, memories:]
             clip(of_shares)
             of_shares *= shares
             weighted = shares * np.add.reduce(of_shares, 0)
             np.subtract(of_shares, weighted, out=self._rows_of_shares[t])
             # the error of the pushed value, then those of the hidden vector and of what was seen
-            np.multiply(turn.top, step.push_slopes, out=self._rows_of_pushed[t])
+            np.multiply(landed, step.push_slopes, out=self._rows_of_pushed[t])
             clip(step.of_rows)
             np.matmul(step.of_rows, heads, out=errors)
             errors *= step.slopes
             clip(errors)
             np.matmul(errors, memory, out=step.of_seen)
             # the errors of the cells before the step, and what was read of them
-            np.multiply(turn.moved, self._shares_by_cell[t], out=turn.parts_before)
+            np.multiply(turn.moved, self._moves_by_cell[t], out=turn.parts_before)
             np.add.reduce(turn.parts_before, 0, out=before)
+            if self.shape.lists:  # what went to the right, and came from there
+                before[0, :memories] += turn.top[memories:] * shares[1]
+                before[0, memories:] += landed * shares[2]
             clip(before)
             read = turn.read
             read += self._read[t]
@@ -528,14 +564,11 @@ class OnlineTraining(SideBySide):
 
     def _scan(self) -> SymbolScan:
         """Return the networks that still move, as they are now."""
-        net, recipe = self.net, self.recipe
-        active = torch.from_numpy(self.active)
+        net, recipe, active = self.net, self.recipe, torch.from_numpy(self.active)
         weights = {name: value.detach().cpu()[active].numpy() for name, value in net.named_parameters()}
-        assert isinstance(net, StackRNN)
-        limit = net.stack_limit
-        assert limit is not None
-        shape = SymbolShape(len(net.operations), net.depth, limit, recipe.steps, recipe.clip, EMPTY_READING)
-        return SymbolScan(weights, shape)
+        assert net.stack_limit is not None
+        sizes = (len(net.operations), net.depth, net.stack_limit, recipe.steps)
+        return SymbolScan(weights, SymbolShape(*sizes, recipe.clip, EMPTY_READING, lists=isinstance(net, ListRNN)))
 
     def _streams(self) -> Iterator[Reading]:
         """Yield the streams of an epoch, each of which begins with empty memories."""
@@ -549,4 +582,4 @@ class OnlineTraining(SideBySide):
 
 
 def _by_hand(net: StackModel[Any]) -> bool:
-    return isinstance(net, StackRNN) and not net.recurrent and (net.stack_limit or 0) >= net.depth
+    return isinstance(net, MemoryRNN) and not net.recurrent and (net.stack_limit or 0) >= net.depth

@@ -365,31 +365,52 @@ def drawn(nets: int, shape: SymbolShape, scale: float = 1.0) -> dict[str, Array]
 
 
 class Twin:
-    """One network, step by step and stack by stack, with cells as they are indexed in the paper."""
+    """One network, step by step and memory by memory, with cells as they are indexed in the paper: each operation is a
+    matrix on the cells, where the pushed value lands, and where an empty cell comes in.
+    """
 
     def __init__(self, weights: dict[str, Array], net: int, shape: SymbolShape) -> None:
         self.weights = {name: value[net].copy() for name, value in weights.items()}
-        self.shape = shape
+        self.shape, limit, none = shape, shape.limit, np.zeros
+        if shape.lists:  # as many cells to the left, the head among them, as to the right
+            size, head = 2 * limit, limit - 1
+            at = np.arange(size)
+            insert = np.where((at < head)[:, None], np.eye(size, k=1), np.eye(size)) * (at != head)[:, None]
+            operations = [
+                (insert, at == head, none(size)),
+                (np.eye(size, k=-1), none(size), at == 0),
+                (np.eye(size, k=1), none(size), at == size - 1),
+                (np.eye(size), none(size), none(size)),
+            ]
+            self.seen = list(range(head, head - shape.depth, -1))
+        else:
+            at = np.arange(limit)
+            operations = [
+                (np.eye(limit, k=-1), at == 0, none(limit)),
+                (np.eye(limit, k=1), none(limit), at == limit - 1),
+                (np.eye(limit), none(limit), none(limit)),
+            ]
+            self.seen = list(range(shape.depth))
+        matrices, lands, empties = zip(*operations[: shape.operations], strict=True)
+        self.matrices, self.lands, self.empties = np.stack(matrices), np.stack(lands), np.stack(empties)
         self.empty()
 
     def empty(self) -> None:
         self.past: list[tuple[int, Array, Array, Array, Array]] = []
         self.learned = 0
-        self.cells = np.full((STACKS, self.shape.limit), -1.0)
+        self.cells = np.full((STACKS, self.matrices.shape[1]), -1.0)
+
+    def laid(self, old: Array, pushed: Array) -> Array:
+        """Return what each operation makes of the cells, (STACKS, operations, cells)."""
+        moved = (old @ self.matrices.swapaxes(1, 2)).swapaxes(0, 1)
+        return np.asarray(moved + pushed[:, None, None] * self.lands - self.empties)
 
     def read(self, symbol: int) -> None:
         weights, old = self.weights, self.cells
-        seen = old[:, : self.shape.depth].ravel()
-        hidden = logistic(weights["input_weights"][symbol] + weights["memory_weights"] @ seen)
+        hidden = logistic(weights["input_weights"][symbol] + weights["memory_weights"] @ old[:, self.seen].ravel())
         shares = np.exp(weights["action_weights"] @ hidden).reshape(STACKS, -1)
         shares /= shares.sum(1, keepdims=True)
-        self.cells = np.zeros_like(old)
-        self.cells[:, 0] = shares[:, 0] * logistic(weights["pushed_weights"] @ hidden)
-        self.cells[:, 1:] += shares[:, :1] * old[:, :-1]
-        self.cells[:, :-1] += shares[:, 1:2] * old[:, 1:]
-        self.cells[:, -1] -= shares[:, 1]
-        if self.shape.operations == 3:
-            self.cells += shares[:, 2:] * old
+        self.cells = np.einsum("so,soi->si", shares, self.laid(old, logistic(weights["pushed_weights"] @ hidden)))
         output = np.exp(weights["output_weights"] @ hidden)
         self.past.append((symbol, hidden, shares, old, output / output.sum()))
 
@@ -401,23 +422,19 @@ class Twin:
         of_cells = np.zeros_like(self.cells)
         back = min(self.shape.steps, self.learned)
         for number, (symbol, hidden, shares, old, output) in enumerate(reversed(self.past[-back:])):
+            of_old = np.zeros_like(of_cells)
             if number == 0:
                 wrong = -output
                 wrong[target] += 1
                 gradients["output_weights"] += np.outer(wrong, hidden)
                 of_hidden = self.clipped(weights["output_weights"].T @ wrong)
-                of_old = np.zeros_like(of_cells)
             else:
                 pushed = logistic(weights["pushed_weights"] @ hidden)
-                of_pushed = self.clipped(of_cells[:, 0] * shares[:, 0] * pushed * (1 - pushed))
-                laid = [np.c_[pushed, old[:, :-1]], np.c_[old[:, 1:], np.full(STACKS, -1.0)], old]
-                of_shares = self.clipped(np.stack([(of_cells * x).sum(1) for x in laid[: self.shape.operations]], 1))
-                of_old = np.zeros_like(of_cells)
-                of_old[:, :-1] += shares[:, :1] * of_cells[:, 1:]
-                of_old[:, 1:] += shares[:, 1:2] * of_cells[:, :-1]
-                if self.shape.operations == 3:
-                    of_old += shares[:, 2:] * of_cells
-                of_old = self.clipped(of_old)
+                landed = np.einsum("si,so,oi->s", of_cells, shares, self.lands)
+                of_pushed = self.clipped(landed * pushed * (1 - pushed))
+                of_shares = self.clipped(np.einsum("si,soi->so", of_cells, self.laid(old, pushed)))
+                each = shares.T[:, :, None] * (of_cells @ self.matrices)  # (operations, STACKS, cells)
+                of_old = self.clipped(each.sum(0))
                 of_sums = self.clipped(shares * (of_shares - (shares * of_shares).sum(1, keepdims=True)))
                 gradients["pushed_weights"] += np.outer(of_pushed, hidden)
                 gradients["action_weights"] += np.outer(of_sums.ravel(), hidden)
@@ -426,8 +443,8 @@ class Twin:
             gradients["input_weights"][symbol] += of_hidden
             if number == self.shape.steps - 1:
                 break
-            gradients["memory_weights"] += np.outer(of_hidden, old[:, :depth].ravel())
-            of_old[:, :depth] += (weights["memory_weights"].T @ of_hidden).reshape(STACKS, depth)
+            gradients["memory_weights"] += np.outer(of_hidden, old[:, self.seen].ravel())
+            of_old[:, self.seen] += (weights["memory_weights"].T @ of_hidden).reshape(STACKS, depth)
             of_cells = self.clipped(of_old)
         for name, gradient in gradients.items():
             weights[name] += rate * gradient
@@ -453,6 +470,9 @@ def logistic(sums: Array) -> Array:
         (SymbolShape(3, 2, 200, 6, 0.05), 2.0),  # much is clipped
         (SymbolShape(2, 2, 6, 8, 0.02), 2.0),
         (SymbolShape(3, 2, 200, 20, 0.3), 3.0),
+        (SymbolShape(3, 2, 40, 50, 15.0, lists=True), 1.0),
+        (SymbolShape(4, 2, 40, 9, 15.0, lists=True), 1.0),
+        (SymbolShape(3, 1, 3, 6, 0.05, lists=True), 2.0),  # lists that are full, and much is clipped
     ],
 )
 def test_all_weights_become_those_of_a_plain_twin(shape: SymbolShape, scale: float) -> None:

@@ -241,12 +241,13 @@ def test_memories_are_emptied_after_so_many_pieces_and_the_symbol_before_is_read
     assert all((stream.symbols[1:] == stream.following[:-1]).all() for stream in streams)
 
 
-def test_the_stack_network_is_trained_by_hand_as_autograd_does_but_for_the_age_of_its_steps() -> None:
+@pytest.mark.parametrize("model", ["stack-rnn", "list-rnn"])
+def test_stacks_and_lists_are_trained_by_hand_as_autograd_does_but_for_the_age_of_their_steps(model: str) -> None:
     """At a small rate that age makes no difference; errors go back as far as symbols were learned."""
     recipe = replace(
         TINY_ONLINE, shape={"hidden": 5, "n_stacks": 2, "no_op": True}, rate=1e-6, least_rate=1e-9, steps=40
     )
-    made = [training(recipe) for _ in range(2)]
+    made = [training(recipe, model) for _ in range(2)]
     begun = [value.detach().clone() for value in made[0].net.parameters()]
     made[0].epoch()
     SideBySide.epoch(made[1])
