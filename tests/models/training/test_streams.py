@@ -20,9 +20,9 @@ from stacklens.languages.streams import StreamTask
 from stacklens.models.networks import build_model
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.loop import SideBySide
 from stacklens.models.training.recipes import StreamRecipe
 from stacklens.models.training.streams import PieceTest, StreamTraining, learned_streams
+from stacklens.papers import joulin2015_online
 from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining, UpdatePiece
 from stacklens.papers.joulin2015_training import EmptiedTest
 from stacklens.papers.joulin2015_words import Texts, WordRecipe, WordTraining, read_texts, split_text
@@ -242,7 +242,9 @@ def test_memories_are_emptied_after_so_many_pieces_and_the_symbol_before_is_read
 
 
 @pytest.mark.parametrize("model", ["stack-rnn", "list-rnn"])
-def test_stacks_and_lists_are_trained_by_hand_as_autograd_does_but_for_the_age_of_their_steps(model: str) -> None:
+def test_stacks_and_lists_are_trained_by_hand_as_autograd_does_but_for_the_age_of_their_steps(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At a small rate that age makes no difference; errors go back as far as symbols were learned."""
     recipe = replace(
         TINY_ONLINE, shape={"hidden": 5, "n_stacks": 2, "no_op": True}, rate=1e-6, least_rate=1e-9, steps=40
@@ -250,7 +252,8 @@ def test_stacks_and_lists_are_trained_by_hand_as_autograd_does_but_for_the_age_o
     made = [training(recipe, model) for _ in range(2)]
     begun = [value.detach().clone() for value in made[0].net.parameters()]
     made[0].epoch()
-    SideBySide.epoch(made[1])
+    monkeypatch.setattr(joulin2015_online, "_by_hand", lambda *_: False)
+    made[1].epoch()
     assert made[0].updates == made[1].updates > 10
     for before, left, right in zip(begun, made[0].net.parameters(), made[1].net.parameters(), strict=True):
         torch.testing.assert_close(left - before, right - before, rtol=1e-3, atol=1e-11)
