@@ -371,25 +371,16 @@ class Twin:
 
     def __init__(self, weights: dict[str, Array], net: int, shape: SymbolShape) -> None:
         self.weights = {name: value[net].copy() for name, value in weights.items()}
-        self.shape, limit, none = shape, shape.limit, np.zeros
+        self.shape, size, head = shape, shape.limit * (1 + shape.lists), shape.limit - 1
+        at, none, still, later = np.arange(size), np.zeros(size), np.eye(size), np.eye(size, k=1)
+        earlier = later.T
+        first, last = (earlier, none, at == 0), (later, none, at == size - 1)  # where an empty cell comes in
         if shape.lists:  # as many cells to the left, the head among them, as to the right
-            size, head = 2 * limit, limit - 1
-            at = np.arange(size)
-            insert = np.where((at < head)[:, None], np.eye(size, k=1), np.eye(size)) * (at != head)[:, None]
-            operations = [
-                (insert, at == head, none(size)),
-                (np.eye(size, k=-1), none(size), at == 0),
-                (np.eye(size, k=1), none(size), at == size - 1),
-                (np.eye(size), none(size), none(size)),
-            ]
+            insert = np.where((at < head)[:, None], later, still) * (at != head)[:, None]
+            operations = [(insert, at == head, none), first, last, (still, none, none)]
             self.seen = list(range(head, head - shape.depth, -1))
         else:
-            at = np.arange(limit)
-            operations = [
-                (np.eye(limit, k=-1), at == 0, none(limit)),
-                (np.eye(limit, k=1), none(limit), at == limit - 1),
-                (np.eye(limit), none(limit), none(limit)),
-            ]
+            operations = [(earlier, at == 0, none), last, (still, none, none)]
             self.seen = list(range(shape.depth))
         matrices, lands, empties = zip(*operations[: shape.operations], strict=True)
         self.matrices, self.lands, self.empties = np.stack(matrices), np.stack(lands), np.stack(empties)
