@@ -24,47 +24,41 @@ from .joulin2015_words import NgramModel, WordRecipe, WordTraining, best_cache, 
 from .results import declared
 from .tables import TRIED_FIGURES
 
-# ---- The test of binary addition in Joulin & Mikolov 2015: pieces of every size, memories emptied now and then.
+# ---- The test of binary addition in Joulin & Mikolov 2015: pieces of every size, memories emptied now and then ----
 
 
-@dataclass(frozen=True)
-class EmptiedTest:
-    """``strings`` pieces of each size; memories are empty before every tenth of them, as in training. The last symbol
-    of the piece before is read again first. So beginnings are tested with every size, and streams are short, however
-    many pieces there are. Raises StacklensError: they cannot be dealt out evenly.
+@one_thread()
+@torch.no_grad()
+def right_from_empty(
+    net: StackModel[Any],
+    task: StreamTask,
+    sizes: tuple[int, int],  # the smallest and the largest
+    strings: int = 200,  # how many pieces of each
+    emptied: int = 10,  # memories are emptied after so many, which divides ``strings``
+    seed: int = 0,  # of the pieces
+    device: str = "cpu",
+) -> BoolArray:
+    """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known. Memories are empty
+    before every tenth piece, as in training; the last symbol of the piece before is read again first. So beginnings are
+    tested with every size, and streams are short, however many pieces there are.
 
     >>> from stacklens.languages.catalogue import get_task
     >>> from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
     >>> task = get_task("addition")
-    >>> EmptiedTest(task, (2, 4), strings=6, emptied=3).right(StackRNN(StackRNNConfig(task.alphabet))).shape
+    >>> right_from_empty(StackRNN(StackRNNConfig(task.alphabet)), task, (2, 4), strings=6, emptied=3).shape
     (3, 6)
     """
-
-    task: StreamTask  # the pieces
-    sizes: tuple[int, int] = (2, 59)  # the smallest and the largest
-    strings: int = 200  # how many pieces of each
-    emptied: int = 10  # memories are emptied after so many
-    seed: int = 0  # of the pieces
-
-    def __post_init__(self) -> None:
-        if self.strings % self.emptied:
-            raise StacklensError(f"{self.strings} strings a size cannot be dealt out in streams of {self.emptied}")
-
-    @one_thread()
-    @torch.no_grad()
-    def right(self, net: StackModel[Any], device: str = "cpu") -> BoolArray:
-        """Return which pieces ``net`` predicts, (..., sizes, strings): all in them that can be known."""
-        found = []
-        for pieces in self.task.words_by_n(*self.sizes, self.strings, self.seed).values():
-            # all pieces of one size, which end alike, at once, (..., strings)
-            parts = [pieces[at : at + self.emptied] for at in range(0, self.strings, self.emptied)]
-            after = StreamAfter(self.task, pieces[-1][-1])
-            examples = after.examples([after.before + "".join(part) for part in parts])
-            hits = examples.hits(decode_outputs(net, examples.symbols, device))
-            ends = [1 + sum(map(len, part)) for part in parts]
-            rows = (self.task.pieces_correct(part, hits[..., row, 1 : ends[row]]) for row, part in enumerate(parts))
-            found.append(np.concatenate(list(rows), -1))
-        return np.stack(found, -2)
+    found = []
+    for pieces in task.words_by_n(*sizes, strings, seed).values():
+        # all pieces of one size, which end alike, at once, (..., strings)
+        parts = [pieces[at : at + emptied] for at in range(0, strings, emptied)]
+        after = StreamAfter(task, pieces[-1][-1])
+        examples = after.examples([after.before + "".join(part) for part in parts])
+        hits = examples.hits(decode_outputs(net, examples.symbols, device))
+        ends = [1 + sum(map(len, part)) for part in parts]
+        rows = (task.pieces_correct(part, hits[..., row, 1 : ends[row]]) for row, part in enumerate(parts))
+        found.append(np.concatenate(list(rows), -1))
+    return np.stack(found, -2)
 
 
 # ---- The settings of RNNs and LSTMs that are tried for tables of Joulin & Mikolov 2015, and which are chosen ----
@@ -299,10 +293,10 @@ def _stream_scores(
         strings, streams = 2, 2
     checked = _BEYOND if beyond else _CHECKED.get(task.name, _TRAINED) if paper else _TRAINED
     if paper and task.name == "addition":
-        test: EmptiedTest | PieceTest = EmptiedTest(task, tested, strings, 10 if settings.scale == 1 else 2)
+        emptied = 10 if settings.scale == 1 else 2
+        right = right_from_empty(net, task, tested, strings, emptied, device=settings.device)
     else:
-        test = PieceTest(task, tested, strings, streams)
-    right = test.right(net, settings.device)  # (nets, sizes, strings)
+        right = PieceTest(task, tested, strings, streams).right(net, settings.device)  # (nets, sizes, strings)
     validation = PieceTest(task, _scaled_sizes(checked, settings), 20, 20, _VALIDATION_SEED)
     found, entropy = validation.right_and_entropy(net, settings.device)
     likely = np.exp(-entropy)

@@ -24,7 +24,7 @@ from stacklens.models.training.recipes import StreamRecipe
 from stacklens.models.training.streams import PieceTest, StreamTraining, learned_streams
 from stacklens.papers import joulin2015_online
 from stacklens.papers.joulin2015_online import OnlineRecipe, OnlineTraining, UpdatePiece
-from stacklens.papers.joulin2015_training import EmptiedTest
+from stacklens.papers.joulin2015_training import right_from_empty
 from stacklens.papers.joulin2015_words import Texts, WordRecipe, WordTraining, read_texts, split_text
 
 TINY = StreamRecipe(
@@ -146,7 +146,6 @@ def test_scores_are_those_of_a_network_run_symbol_by_symbol(model: str, name: st
 # The test of binary addition: against a network that is run symbol by symbol.
 
 TASK = stream_task("addition")
-TEST = EmptiedTest(TASK, (0, 5), strings=30, emptied=5, seed=4)
 
 
 def networks() -> StackRNN:
@@ -160,10 +159,10 @@ def networks() -> StackRNN:
 
 def test_pieces_are_right_as_they_are_symbol_by_symbol_from_empty_memories_and_the_symbol_before() -> None:
     net = networks()
-    found, state = TEST.right(net), net.initial_state(1)
+    found, state = right_from_empty(net, TASK, (0, 5), 30, 5, seed=4), net.initial_state(1)
     assert found.shape == (3, 6, 30)
     assert 0 < found.mean() < 1
-    for place, pieces in enumerate(TEST.task.words_by_n(0, 5, 30, 4).values()):
+    for place, pieces in enumerate(TASK.words_by_n(0, 5, 30, 4).values()):
         for number, piece in enumerate(pieces):
             if number % 5 == 0:
                 state = net.step(torch.tensor([TASK.alphabet.index(".")]), net.initial_state(1)).state
