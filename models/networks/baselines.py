@@ -23,7 +23,7 @@ from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
 from ..stacks.cells import NoStack
 from .layers import PaperNetwork, affine, check_fields, check_predictor, check_shape, lstm_cell
-from .scan import Activation, Scan, ScanShape, ScanWeights, looked_up, scan
+from .scan import Activation, Scan, ScanShape, looked_up, scan
 
 BaselineKind = Literal["rnn", "lstm", "linear"]
 BaselineTask = Literal["next set", "next symbol", "transduction"]
@@ -58,11 +58,8 @@ class StacklessNetwork(PaperNetwork[NoStack]):
     n_stacks = 0
     cell_size = 1
 
-    def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
-        return NoStack(next(self.parameters()).new_zeros(*leading, 0, 1))
-
     def stack_of(self, cells: Tensor) -> NoStack:
-        return NoStack(cells[:, :, 0])
+        return NoStack(cells.sum(-2))
 
     def scanned(self, kind: Activation, drive: Tensor, recurrent: Tensor, hidden: Tensor) -> Scan:
         """Return the steps of units that ``drive`` (T, ..., B, rows) and they themselves drive, with no stack to read.
@@ -71,7 +68,7 @@ class StacklessNetwork(PaperNetwork[NoStack]):
         nothing = recurrent.new_zeros(*self.leading, 0, self.shape.hidden)
         no_cells = hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1)
         shape = ScanShape(kind, 2, 1, 0.0, 0)
-        return scan(drive, ScanWeights(recurrent, nothing, nothing[..., 0]), hidden.contiguous(), no_cells, shape)
+        return scan(drive, (recurrent, nothing, nothing[..., 0]), hidden.contiguous(), no_cells, shape)
 
 
 class Baseline(StacklessNetwork):

@@ -15,7 +15,7 @@ from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, cat_slots
 from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack, filled_up
 from .layers import PaperNetwork, add_parameters, check_fields, check_shape
-from .scan import ScanShape, ScanWeights, driven, scan
+from .scan import ScanShape, driven, scan
 
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 
@@ -107,28 +107,15 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
     name: ClassVar[str] = "stack-rnn"
     OPERATIONS: ClassVar[tuple[str, ...]] = ("push", "pop")
 
-    def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
-        return SuperpositionStack.empty(
-            leading,
-            self.n_stacks,
-            self.cell_size,
-            self.output_weights,
-            empty_value=EMPTY_READING,
-            depth=self.depth,
-            limit=self.stack_limit,
-        )
-
     def run(self, symbols: Tensor, state: NetworkState[SuperpositionStack], noise: Tensor | None = None) -> Run:
         """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
         if not torch.is_grad_enabled() or (self.stack_limit is not None and self.stack_limit < self.depth):
             return super().run(symbols, state, noise)
         size = self.shape.hidden
-        of_hidden = (
-            self.recurrent_weights if self.recurrent else self.memory_weights.new_zeros(*self.leading, size, size)
-        )
-        recurrent = torch.cat([of_hidden, self.memory_weights], -1)
+        nothing = self.memory_weights.new_zeros(*self.leading, size, size)
+        recurrent = torch.cat([self.recurrent_weights if self.recurrent else nothing, self.memory_weights], -1)
         heads = torch.cat([self.action_weights, self.pushed_weights], -2)
-        weights = ScanWeights(recurrent, heads, heads.new_zeros(heads.shape[:-1]))
+        weights = recurrent, heads, heads.new_zeros(heads.shape[:-1])
         shape = ScanShape("sigmoid", len(self.operations), self.depth, EMPTY_READING, self.stack_limit)
         drive = driven(self.input_weights, symbols, recurrent, noise)
         made = scan(drive, weights, state.hidden, state.stack.stored, shape)

@@ -6,7 +6,6 @@ somebody else wrote are called, and the models by name.
 """
 
 import copy
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -144,9 +143,9 @@ class PaperNetwork(StackModel[S]):
     def config(self) -> dict[str, Any]:
         return asdict(self.shape)
 
-    @abstractmethod
     def initial_memory(self, leading: tuple[int, ...]) -> S:
         """Return empty memories; ``leading`` ends with the batch."""
+        return self.stack_of(next(self.parameters()).new_zeros(*leading, self.n_stacks, 0, self.cell_size))
 
     def initial_state(self, batch: int) -> NetworkState[S]:
         leading, like = (*self.leading, batch), next(self.parameters())

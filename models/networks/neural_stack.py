@@ -328,9 +328,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         weights = torch.cat([self.net.weight_hh, self.net.weight_ih], -1)
         return weights[..., rows, :], (self.net.bias_ih + self.net.bias_hh)[..., rows]
 
-    def initial_memory(self, leading: tuple[int, ...]) -> StrengthStack:
-        return StrengthStack.empty(leading, self.cell_size, self.net.bias)
-
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h_t (h_t and c_t for an LSTM), (u_t, d_t) and v_t in (0, 1), and softmax(y_t)."""
         seen = reading[..., 0, :]

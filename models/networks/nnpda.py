@@ -96,9 +96,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         shapes["state_bias"] = (n_states,)
         return shapes if shape.order == "full" else {**shapes, "action_bias": (1,)}  # eq. 23 has none
 
-    def initial_memory(self, leading: tuple[int, ...]) -> ContinuousStack:
-        return ContinuousStack.empty(leading, self.n_symbols, self.state_bias)
-
     def initial_state(self, batch: int) -> NetworkState[ContinuousStack]:
         """Return state neurons (1, 0, ..., 0) and an empty stack (section 4.1)."""
         state = super().initial_state(batch)

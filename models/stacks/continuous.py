@@ -55,9 +55,9 @@ class IntervalStack(Memory):
 
     @classmethod
     def of_cells(cls, cells: Tensor) -> Self:
-        """Return stacks of ``cells`` (M, 1, K, D) with a length of 1 each, the top first; none where it is NaN."""
-        stack = cls.empty((len(cells),), cells.shape[-1], cells)
-        for cell in cells.flip(-2).unbind(-2):  # (M, 1, D), the bottom first
+        """Return stacks of ``cells`` (..., B, 1, K, D) with a length of 1 each, the top first; none where it is NaN."""
+        stack = cls.empty(tuple(cells.shape[:-3]), cells.shape[-1], cells)
+        for cell in cells.flip(-2).unbind(-2):  # (..., B, 1, D), the bottom first
             push = (~cell[..., :1].isnan()).to(cells.dtype)
             stack = stack.next(torch.nn.functional.pad(push, (cls.n_actions - 1, 0)), cell.nan_to_num())
         return stack
