@@ -233,11 +233,6 @@ class ForwardNetwork(OwnModule, WordNetwork):
         self.squared_error = self.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.symbols, self.along, self.empty_word = symbols, along, empty_word
 
-    @property
-    def like(self) -> Tensor:
-        like = like_weights(self.module)
-        return like.float() if like.dtype == torch.bfloat16 else like  # which numpy lacks
-
     def config(self) -> dict[str, Any]:
         threshold = {} if self.task_kind != "next set" else {"threshold": self.outputs.threshold}
         return {**self.sizes, **super().config(), "symbols": self.symbols, **threshold}
@@ -249,7 +244,7 @@ class ForwardNetwork(OwnModule, WordNetwork):
         return Run(output, output[..., :0].unsqueeze(-2), replace(state, hidden=output[-1], output=output[-1]), output)
 
     def outputs_of(self, codes: Tensor) -> Tensor:
-        if codes.shape[1] == 0 and (self.vocabulary is None or self.vocabulary.bos is None):
+        if codes.shape[1] == 0 and not self.begins:
             return self.like.new_full((len(codes), 1), float(bool(self.empty_word)))
         outputs = self.forwarded(codes)
         return self.outputs.read(outputs[:, -1] if self.along else outputs, len(codes)).to(self.like)

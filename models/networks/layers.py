@@ -278,12 +278,24 @@ class OwnModule:
 
     module: nn.Module | None  # whatever holds the weights; None for none
     called: tuple[nn.Module | None]  # in a tuple, for it is no part of a copy
+    vocabulary: Vocabulary | None  # its tokens, where there are others than symbols of the alphabet
     name: ClassVar[str]
 
     @property
     def hooked(self) -> nn.Module | None:
         """Return the module that the functions reach."""
         return self.called[0]
+
+    @property
+    def like(self) -> Tensor:
+        """Return a tensor of the type of hidden vectors and outputs, which bfloat16 is not: numpy lacks it."""
+        like = like_weights(self.module)
+        return like.float() if like.dtype == torch.bfloat16 else like
+
+    @property
+    def begins(self) -> bool:
+        """Return whether a token is read before the first symbol."""
+        return self.vocabulary is not None and self.vocabulary.bos is not None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return a network with weights of its own; the module that was wrapped is never changed."""
