@@ -330,7 +330,6 @@ class StepNetwork(OwnModule, StackModel[Any]):
         return {part: found.get(part) for part in PARTS}
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
         if self._output is None:
             return answer
         own = answer.hidden[..., : self.packing.size]
@@ -362,7 +361,6 @@ class StepNetwork(OwnModule, StackModel[Any]):
         return self.choice.from_cells(cells)
 
     def read(self, symbols: Tensor, like: Tensor) -> Tensor:
-        """Return ``symbols`` (B,) as the network reads them."""
         if self.vocabulary is not None:
             codes = torch.tensor((*self.vocabulary.places, self.vocabulary.bos or 0), device=symbols.device)
             symbols = codes[symbols]  # -1 is bos

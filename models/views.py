@@ -51,7 +51,6 @@ class StackView(Wrapper[Any]):
         return self.tables[:, actions.argmax(-1)].movedim(0, 1).flatten(1)
 
     def operation_numbers(self, actions: Tensor) -> np.ndarray:
-        """Return what the stacks do, (B, n_stacks), as numbers of `Operation`, at the network's ``actions``."""
         numbers: np.ndarray = np.array(named_operations(self.operations))[self.operations_of(actions).cpu().numpy()]
         return numbers
 
@@ -70,7 +69,6 @@ class StackView(Wrapper[Any]):
         return nn.functional.one_hot(operations, len(self.operations)).to(like.dtype)
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
-        """Return the network's own initial state on empty stacks; what it remembers is 0."""
         state = self.model.initial_state(batch)
         hidden = nn.functional.pad(state.hidden, (0, self.remembered))
         stack = self.stack_of(hidden.new_zeros(batch, self.n_stacks, 0, self.cell_size))
@@ -114,7 +112,6 @@ class ListsAsStacks(StackView):
         )
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the controller's answer to what is at the heads and to their left."""
         left, right = reading[:, : self.lists], reading[:, self.lists :]
         answer = self.model.controller(symbols, hidden, left)
         moves_right = (answer.actions.argmax(-1) == _MOVE_RIGHT).unsqueeze(-1)

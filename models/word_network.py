@@ -43,12 +43,10 @@ class Prefix:
         return self.like.new_zeros(len(self.codes), 0, 1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> Prefix:
-        """Return the same: there are no ``actions``, and nothing is ``pushed``."""
         del actions, pushed
         return self
 
     def select(self, index: Tensor) -> Prefix:
-        """Return the words of the batch entries ``index`` (M,), which may repeat."""
         return replace(self, codes=self.codes[index])
 
 
@@ -99,7 +97,6 @@ class WordNetwork(StackModel[Prefix]):
 
     @property
     def like(self) -> Tensor:
-        """Return a tensor of the type of outputs."""
         return torch.zeros(())
 
     @property
@@ -131,7 +128,6 @@ class WordNetwork(StackModel[Prefix]):
         return NetworkState(like.new_zeros(batch, self.width), stack, rejected)
 
     def step(self, symbols: Tensor, state: NetworkState[Prefix]) -> Step[Prefix]:
-        """Return the step on ``symbols`` (B,): the whole word is read again."""
         stack = self.feed(state.stack, symbols)
         output = self.outputs_of(stack.codes)
         rejected = state.rejected
@@ -145,7 +141,6 @@ class WordNetwork(StackModel[Prefix]):
         return replace(stack, codes=torch.cat([stack.codes, symbols[:, None]], 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Say that there is none. Raises StacklensError: always."""
         del symbols, hidden, reading
         raise StacklensError(f"{self.name} is asked about whole words: it has no hidden vector to begin a step from")
 
@@ -401,7 +396,6 @@ class BlackBox(WordNetwork):
         return sum(before[word] != answer for word, answer in again.items()), len(again)
 
     def _ask(self, words: set[tuple[int, ...]]) -> None:
-        """Ask what is not known of ``words``, by their symbols' numbers."""
         # every word is asked once; where too many are known all are forgotten
         fresh = sorted(word for word in words if word not in self._known)
         if fresh and len(self._known) + len(fresh) > _MOST_KEPT:
@@ -427,7 +421,6 @@ class BlackBox(WordNetwork):
         return answers
 
     def _number(self, answer: Any) -> int:
-        """Return the number of an answer."""
         if self.task_kind == "recognition":
             return int(bool(answer))
         if self.task_kind == "next set":

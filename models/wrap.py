@@ -234,7 +234,6 @@ def _contents(initial: Any, stack: Any, limit: int | None) -> Tensor:
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
-    """Return what a step returns, in its order."""
     needed = (
         {"hidden"} | ({"actions"} if choice.kind != "none" else set()) | ({"output"} if reads == "before" else set())
     )
@@ -249,7 +248,6 @@ def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) ->
 
 
 def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
-    """Return the function from a batch size to the hidden states before the first symbol."""
     if callable(hidden):
         return lambda batch: guarded(lambda: hidden(batch), f"hidden({batch})", {})
     like = like_weights(module)

@@ -152,7 +152,6 @@ class MappedCell(nn.Module):
 
 
 def _rows(weights: Mapping[str, Tensor], entry: str) -> tuple[int, int]:
-    """Return the two sizes of a weight that there has to be."""
     value = weights.get(entry)
     if value is None or value.dim() != 2 or 0 in value.shape:
         shown = "is missing" if value is None else f"has shape {tuple(value.shape)}"
@@ -161,7 +160,6 @@ def _rows(weights: Mapping[str, Tensor], entry: str) -> tuple[int, int]:
 
 
 def _of_shape(weights: Mapping[str, Tensor], entry: str, shape: tuple[int, ...], why: str) -> Tensor:
-    """Return the weight of an entry, which has to be there and of this ``shape``."""
     value = weights.get(entry)
     if value is None:
         raise StacklensError(f"keys names no {entry}; expected one of shape {shape}, {why}")

@@ -315,7 +315,6 @@ def _header(line: str) -> Header:
 
 
 def _check_header(header: Header) -> None:
-    """Raise StacklensError for a first line that no network of the paper has."""
     demands = (
         (header.actions in (2, 3), f"{header.actions} actions; expected 2 (push, pop) or 3 (and no-op)"),
         (header.symbols == header.outputs, f"{header.symbols} symbols in and {header.outputs} out; expected as many"),

@@ -95,7 +95,6 @@ class Baseline(StacklessNetwork):
         self.draw_weights(1 / math.sqrt(shape.hidden if self.layers else self.n_symbols), seed, nets)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the hidden vectors after ``symbols`` (B,) and the output; there are no actions."""
         seen = torch.nn.functional.one_hot(symbols, self.n_symbols).to(hidden.dtype)
         seen = seen.expand(*hidden.shape[:-1], self.n_symbols)
         before = hidden.reshape(*hidden.shape[:-1], self.vectors, self.shape.hidden)
@@ -212,7 +211,6 @@ class SCRN(StacklessNetwork):
         self.draw_weights(1 / math.sqrt(shape.hidden), seed, nets)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return h and s after ``symbols`` (B,) and the next symbol's probabilities; there are no actions."""
         before, slow = hidden[..., : self.shape.hidden], hidden[..., self.shape.hidden :]
         kept = self.shape.decay
         slow = (1 - kept) * self.slow_weights[..., symbols, :] + kept * slow

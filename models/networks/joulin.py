@@ -108,7 +108,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
     OPERATIONS: ClassVar[tuple[str, ...]] = ("push", "pop")
 
     def run(self, symbols: Tensor, state: NetworkState[SuperpositionStack], noise: Tensor | None = None) -> Run:
-        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
         if not torch.is_grad_enabled() or (self.stack_limit is not None and self.stack_limit < self.depth):
             return super().run(symbols, state, noise)
         size = self.shape.hidden
@@ -149,7 +148,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         return whole
 
     def _places(self, kept: Sequence[int]) -> dict[str, Any]:
-        """Return where the weights of the stacks ``kept`` stand."""
         rows, columns = (
             [stack * size + i for stack in kept for i in range(size)] for size in (len(self.operations), self.depth)
         )
@@ -242,6 +240,5 @@ class ListRNN(MemoryRNN[ListMemory]):
         return ListMemory.empty(leading, self.n_stacks, like, depth=self.depth, limit=limit)
 
     def stack_of(self, cells: Tensor) -> ListMemory:
-        """Raise StacklensError: no window of cells says what lies to the other side of the head."""
         del cells
         raise StacklensError(f"{self.name} works on lists, which are no stacks: it has no pushdown automaton")

@@ -82,7 +82,6 @@ class InstructionNet(nn.Module):
 
     @staticmethod
     def parameter_shapes(shape: NeuralStackConfig, n_actions: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the weights, without making any."""
         n_in, hidden = len(shape.alphabet) + shape.cell_size, shape.hidden
         n_out = n_actions + shape.cell_size + len(shape.output_alphabet)
         if shape.controller == "linear":
@@ -213,7 +212,6 @@ class _StrengthCourse:
         self.floor = np.empty((steps, nets, batch))
 
     def run(self) -> None:
-        """Fill all arrays, step by step."""
         for t in range(len(self.drive)):
             rows = self.recurrent @ self.before[t]
             rows += self.drive[t]
@@ -339,7 +337,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         return ControllerOutput(after, instructions[..., :2], instructions[..., 2:], torch.softmax(logits, -1))
 
     def run(self, symbols: Tensor, state: NetworkState[StrengthStack], noise: Tensor | None = None) -> Run:
-        """Return the steps on ``symbols`` (T, B) or (T, ..., B) from ``state``; gradients come from the scan."""
         if not torch.is_grad_enabled() or state.stack.tops.shape[-1] or not len(symbols):
             return super().run(symbols, state, noise)
         lone = not self.leading
@@ -460,7 +457,6 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
         return torch.softmax(seen @ logits, -1).movedim(-2, 0)
 
     def stack_of(self, cells: Tensor) -> Buffers:
-        """Raise StacklensError: with an input that waits in a queue there is no real-time machine."""
         del cells
         raise StacklensError(f"a {self.name} takes epsilon-steps: it has no real-time pushdown automaton")
 

@@ -262,6 +262,5 @@ class BabyNTM(Marnn[RingMemory]):
         return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
 
     def stack_of(self, cells: Tensor) -> RingMemory:
-        """Raise StacklensError: a ring rotates, so no window of cells says what a stack's top says."""
         del cells
         raise StacklensError(f"{self.name} works on a ring, which is no stack: it has no pushdown automaton")
