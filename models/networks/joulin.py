@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ...core.errors import StacklensError
 from ...languages.words import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, cat_slots
+from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack, filled_up
 from .layers import PaperNetwork, add_parameters, check_fields, check_shape
 from .scan import ScanShape, driven, scan
@@ -174,6 +174,7 @@ class ListMemory(CellMemory):
     """
 
     SLOTS: ClassVar[str] = "left"
+    empty_value = EMPTY_READING
     left: Tensor  # the head and the cells to its left, (..., B, n_lists, C, 1), the head first
     right: Tensor  # the cells to the right of the head, (..., B, n_lists, C', 1), the nearest first
     depth: int = 1  # how many cells `reading` shows
@@ -186,10 +187,6 @@ class ListMemory(CellMemory):
         """Return empty lists; ``leading`` ends with the batch, ``like`` gives dtype and device."""
         nothing = like.new_zeros(*leading, n_lists, 0, 1)
         return cls(nothing, nothing, depth, limit)
-
-    def cells(self, count: int) -> Tensor:
-        """Return the head and the cells to its left, the head first."""
-        return filled_up(self.left, count, EMPTY_READING)
 
     def next(self, actions: Tensor, pushed: Tensor) -> ListMemory:
         """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1). ``actions`` (..., B, n_lists, 3 or
@@ -214,13 +211,6 @@ class ListMemory(CellMemory):
             self.depth,
             self.limit,
         )
-
-    def joined(self, others: Sequence[ListMemory]) -> ListMemory:
-        left, right = (
-            cat_slots([getattr(part, side).movedim(2, 1) for part in (self, *others)], EMPTY_READING).movedim(1, 2)
-            for side in ("left", "right")
-        )
-        return replace(self, left=left, right=right)
 
 
 class ListRNN(MemoryRNN[ListMemory]):

@@ -20,7 +20,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..base import Cell, Memory, cat_slots
+from ..base import Cell, Memory
 
 _SWEEP = 32  # slots of which nothing is left are looked for when the number of slots is a multiple of this
 _every_slot = ContextVar("every slot", default=False)
@@ -45,6 +45,8 @@ class IntervalStack(Memory):
     tops: Tensor
     values: Tensor  # what slot t holds, (..., B, T, D)
     length: Tensor  # total length, (..., B), at least 0
+    behind: ClassVar[int] = 1
+    slot_axis: ClassVar[int] = 1
     n_actions: ClassVar[int]  # numbers that an action has, of which the last pushes
 
     @classmethod
@@ -87,14 +89,6 @@ class IntervalStack(Memory):
         floor = torch.relu(self.length - 1).unsqueeze(-1)
         visible = torch.relu(self.tops - torch.maximum(self.bottoms, floor))
         return (visible.unsqueeze(-1) * self.values).sum(-2).unsqueeze(-2)
-
-    def select(self, index: Tensor) -> Self:
-        place = (*[slice(None)] * (self.length.dim() - 1), index)
-        return replace(self, **{one.name: getattr(self, one.name)[place] for one in fields(self)})
-
-    def joined(self, others: Sequence[Self]) -> Self:
-        parts = (self, *others)
-        return replace(self, **{one.name: cat_slots([getattr(x, one.name) for x in parts]) for one in fields(self)})
 
     def cell(self, number: int, place: Tensor) -> Cell:
         """Return the pieces of the cell at ``place`` (B,) below the top."""
