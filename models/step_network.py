@@ -108,44 +108,39 @@ def stack_choice(
     if stack is None:
         none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
         return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
+    if stack in ("strength", "continuous") and (limit is not None or empty_value):
+        raise StacklensError(f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none")
+    if stack == "continuous" and actions is not None and len(actions) != 1:
+        raise StacklensError(
+            'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
+            f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
+        )
     # which cell is on top after a step two cells decide, so one more is shown where outputs see it; ``own``: how many
     # of these the stack itself shows, others are seen by popping
     shown, own = depth + after, 1
-    empty: Callable[..., Any] | None = None
+    ordered: tuple[str, ...]  # what its actions are of, in the stack's own order
     named = tuple(actions or (("pop", "push") if stack == "strength" else ("pop", "none", "push")))
     kind: ActionKind = "softmax"
-    operations: tuple[str, ...] = named
+    from_cells: Callable[[Tensor], Any]
+    empty: Callable[..., Any] | None = None
     if stack == "superposition":
-        # its own order is push, pop and, if there is a third share, none
-        operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
-        order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
-        from_cells: Callable[[Tensor], Any] = partial(
-            SuperpositionStack.from_cells, empty_value=empty_value, depth=shown, limit=limit
-        )
-    elif stack in ("strength", "continuous"):
-        if limit is not None or empty_value:
-            raise StacklensError(
-                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
-            )
-        if stack == "continuous" and actions is not None and len(actions) != 1:
-            raise StacklensError(
-                'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
-                f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
-            )
-        operations = ()
-        if stack == "strength":
-            kind, order, pop = "strengths", _places_of(named, ("pop", "push")), [1.0, 0.0]
-            from_cells = StrengthStack.of_cells
-        else:
-            kind, order, pop, from_cells = "signed", (0,), [-1.0], ContinuousStack.of_cells
+        ordered, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
+        from_cells = partial(SuperpositionStack.from_cells, empty_value=empty_value, depth=shown, limit=limit)
+    elif stack == "strength":
+        kind, ordered, from_cells = "strengths", ("pop", "push"), StrengthStack.of_cells
+    elif stack == "continuous":
+        kind, named, ordered, from_cells = "signed", ("push",), ("push",), ContinuousStack.of_cells
     elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
         raise StacklensError(
             f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
             "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
         )
     else:
-        order, own = tuple(range(len(named))), depth
-        pop, empty, from_cells = [float(one == "pop") for one in named], stack.empty, stack.from_cells
+        ordered, own, empty, from_cells = named, depth, stack.empty, stack.from_cells
+    if empty is None and sorted(named) != sorted(ordered):
+        raise StacklensError(f"actions is {named}; expected {', '.join(ordered)}, each once, in the network's order")
+    order = tuple(map(named.index, ordered)) if empty is None else tuple(range(len(named)))
+    pop = [-1.0] if kind == "signed" else [float(one == "pop") for one in ordered]
     if after and 1.0 not in (abs(one) for one in pop):
         raise StacklensError(
             f'actions is {named}; with reads="after" one of them has to be "pop", which shows what is below'
@@ -169,13 +164,8 @@ def stack_choice(
             return empty(batch, n_stacks, size, like)
         return laid(like.new_full((batch, n_stacks, 0, size), torch.nan), size)
 
+    operations = ordered if kind == "softmax" else ()
     return StackChoice(kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown)
-
-
-def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
-    if sorted(named) != sorted(operations):
-        raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
-    return tuple(named.index(operation) for operation in operations)
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
