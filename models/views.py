@@ -290,9 +290,9 @@ class BufferSteps(Wrapper[Any]):
         state = self.model.initial_state(batch)
         return NetworkState(state.hidden, state.stack.stack, state.rejected, state.output)
 
-    def feed(self, stack: StrengthStack, symbols: Tensor) -> StrengthStack:
-        del symbols
-        return stack
+    # its stacks are fed nothing, and nothing is written to a queue
+    feed = StackModel.feed
+    outputs_per_symbol = StackModel.outputs_per_symbol
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the controller's answer where ``symbols`` (B,) are at the front of the queues; (pop, push) only."""
@@ -304,10 +304,6 @@ class BufferSteps(Wrapper[Any]):
         number = symbol + done * (len(self.meanings) // 2)
         output = nn.functional.one_hot(number, len(self.meanings)).to(reading.dtype)
         return ControllerOutput(answer.hidden, answer.actions[..., :2], answer.pushed, output)
-
-    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        del actions, lengths
-        return output
 
     def stack_of(self, cells: Tensor) -> StrengthStack:
         return StrengthStack.of_cells(cells)

@@ -234,15 +234,14 @@ def _contents(initial: Any, stack: Any, limit: int | None) -> Tensor:
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
-    needed = (
-        {"hidden"} | ({"actions"} if choice.kind != "none" else set()) | ({"output"} if reads == "before" else set())
-    )
-    allowed = needed | ({"pushed"} if choice.kind != "none" else set())
-    found = tuple(returns or (part for part in PARTS if part in allowed))
-    if not needed <= set(found) <= allowed or len(set(found)) < len(found):
+    stacked = choice.kind != "none"
+    allowed = [part for part, there in zip(PARTS, (True, stacked, stacked, reads == "before"), strict=True) if there]
+    needed = [part for part in allowed if part != "pushed"]
+    found = tuple(returns or allowed)
+    if not {*needed} <= {*found} <= {*allowed} or len(set(found)) < len(found):
         raise StacklensError(
-            f"returns is {found}; expected {', '.join(part for part in PARTS if part in needed)}"
-            f"{', and pushed unless the symbol read is' if choice.kind != 'none' else ''}, in the order of step"
+            f"returns is {found}; expected {', '.join(needed)}"
+            f"{', and pushed unless the symbol read is' if stacked else ''}, in the order of step"
         )
     return found
 

@@ -119,11 +119,7 @@ class Baseline(StacklessNetwork):
             return super().run(symbols, state, noise)
         vectors = state.hidden.reshape(*state.hidden.shape[:-1], self.vectors, self.shape.hidden)
         after, cells = [], []
-        weights, known = self.get_parameter("input_0_weights").mT, symbols.clamp(min=0)
-        if symbols.dim() == 2:
-            drive = looked_up(weights, known)  # (T, ..., B, rows)
-        else:  # every network has words of its own
-            drive = torch.nn.functional.one_hot(known, self.n_symbols).to(weights) @ weights
+        drive = looked_up(self.get_parameter("input_0_weights").mT, symbols.clamp(min=0))  # (T, ..., B, rows)
         for layer in range(self.layers):
             biases = self.get_parameter(f"input_{layer}_bias") + self.get_parameter(f"hidden_{layer}_bias")
             drive = drive + biases.unsqueeze(-2)

@@ -224,11 +224,8 @@ class ListRNN(MemoryRNN[ListMemory]):
 
     name: ClassVar[str] = "list-rnn"
     OPERATIONS: ClassVar[tuple[str, ...]] = ("insert", "left", "right")
+    no_automaton = "list-rnn works on lists, which are no stacks: it has no pushdown automaton"
 
     def initial_memory(self, leading: tuple[int, ...]) -> ListMemory:
         like, limit = self.output_weights, self.stack_limit
         return ListMemory.empty(leading, self.n_stacks, like, depth=self.depth, limit=limit)
-
-    def stack_of(self, cells: Tensor) -> ListMemory:
-        del cells
-        raise StacklensError(f"{self.name} works on lists, which are no stacks: it has no pushdown automaton")

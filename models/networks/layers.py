@@ -123,6 +123,7 @@ class PaperNetwork(StackModel[S]):
     shape: Any  # its configuration; what that has in common with `ModelSpec` is the network's too
     leading: tuple[int, ...]  # the axes before the batch, () or (nets,)
     n_hidden: int  # how many numbers a hidden vector has, an LSTM's c included
+    no_automaton: ClassVar[str]  # of a memory that no window of cells says all of: that there is no automaton, and why
 
     def __init__(self, shape: Any, nets: int | None) -> None:
         super().__init__()
@@ -143,6 +144,10 @@ class PaperNetwork(StackModel[S]):
     def config(self) -> dict[str, Any]:
         return asdict(self.shape)
 
+    def stack_of(self, cells: Tensor) -> S:
+        del cells
+        raise StacklensError(self.no_automaton)
+
     def initial_memory(self, leading: tuple[int, ...]) -> S:
         """Return empty memories; ``leading`` ends with the batch."""
         return self.stack_of(next(self.parameters()).new_zeros(*leading, self.n_stacks, 0, self.cell_size))
@@ -151,9 +156,6 @@ class PaperNetwork(StackModel[S]):
         leading, like = (*self.leading, batch), next(self.parameters())
         rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
         return NetworkState(like.new_zeros(*leading, self.n_hidden), self.initial_memory(leading), rejected)
-
-
-# ---- The same function with other weights ----
 
 
 class _Beside(nn.Module):
@@ -178,9 +180,6 @@ def like_weights(module: nn.Module | None) -> Tensor:
     """Return a tensor of the type and on the device of a module's weights."""
     weights = None if module is None else next(module.parameters(), None)
     return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
-
-
-# ---- The tokens of a network, of which words are made of some only ----
 
 
 @dataclass(frozen=True)

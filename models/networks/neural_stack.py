@@ -92,19 +92,16 @@ class InstructionNet(nn.Module):
 
     def forward(self, seen: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Return the memory after ``seen`` (..., B, n_in), (..., B, memory), and z_t, (..., B, n_out)."""
-        if self.kind == "linear":
-            return memory, self._last_layer(seen)
-        before = memory[..., : self.hidden]
-        drive = seen @ self.weight_ih.mT + self.bias_ih.unsqueeze(-2)
-        drive = drive + before @ self.weight_hh.mT + self.bias_hh.unsqueeze(-2)
-        if self.kind == "rnn":
-            after = torch.tanh(drive)
-            return after, self._last_layer(after)
-        after, cell = lstm_cell(drive, memory[..., self.hidden :])
-        return torch.cat([after, cell], -1), self._last_layer(after)
-
-    def _last_layer(self, features: Tensor) -> Tensor:
-        return features @ self.weight.mT + self.bias.unsqueeze(-2)
+        after = seen
+        if self.kind != "linear":
+            drive = seen @ self.weight_ih.mT + self.bias_ih.unsqueeze(-2)
+            drive = drive + memory[..., : self.hidden] @ self.weight_hh.mT + self.bias_hh.unsqueeze(-2)
+            if self.kind == "rnn":
+                after = memory = torch.tanh(drive)
+            else:
+                after, cell = lstm_cell(drive, memory[..., self.hidden :])
+                memory = torch.cat([after, cell], -1)
+        return memory, after @ self.weight.mT + self.bias.unsqueeze(-2)
 
 
 class InstructedNetwork(PaperNetwork[S]):
@@ -298,9 +295,6 @@ def _outer_products(rows: Array, columns: Array) -> Array:
     return (rows @ columns.swapaxes(-1, -2)).sum(0)  # type: ignore[no-any-return]
 
 
-# ---- The network ----
-
-
 class NeuralStack(InstructedNetwork[StrengthStack]):
     """A Neural Stack model, or ``nets`` of them on a leading axis, in float64 (the authors trained in float32). Outputs
     are softmax(y_t), a distribution over the output alphabet; actions are (pop u_t, push d_t). A word is what is read,
@@ -417,6 +411,7 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
     operations = ("pop", "push", "pop input", "push output")
     biases = (-1.0, 0.0, 1.0, 1.0)  # no pops, but reading and writing at every step: as in the authors' program
     real_time = False
+    no_automaton = "a buffered-neural-stack takes epsilon-steps: it has no real-time pushdown automaton"
 
     def __init__(self, shape: BufferedConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__(shape, seed=seed, nets=nets)
@@ -455,10 +450,6 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
             return torch.softmax(_read_off(ends, logits, readings.to(ends)), -1).movedim(-2, 0)
         seen = window(ends.unsqueeze(-2), readings.to(ends))  # (..., B, T, S)
         return torch.softmax(seen @ logits, -1).movedim(-2, 0)
-
-    def stack_of(self, cells: Tensor) -> Buffers:
-        del cells
-        raise StacklensError(f"a {self.name} takes epsilon-steps: it has no real-time pushdown automaton")
 
 
 def _read_off(ends: Tensor, values: Tensor, positions: Tensor) -> Tensor:

@@ -346,6 +346,8 @@ def looked_up(weights: Tensor, symbols: Tensor) -> Tensor:
     and zeros, whose derivative is a product again: that of indexing adds row by row. With the words of a language for
     symbols such a product is far larger than all else.
     """
+    if symbols.dim() > 2:  # every network has words of its own, (T, ..., B)
+        return torch.nn.functional.one_hot(symbols, weights.shape[-2]).to(weights) @ weights
     if weights.dim() == 2 and len(weights) > _MANY_SYMBOLS:
         return torch.nn.functional.embedding(symbols, weights)
     chosen = torch.nn.functional.one_hot(symbols.flatten(), weights.shape[-2]).to(weights)

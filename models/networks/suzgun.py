@@ -250,6 +250,7 @@ class BabyNTM(Marnn[RingMemory]):
     operations = RING_OPERATIONS
     ring: ClassVar[bool] = True
     CELLS: ClassVar[str] = "cells"
+    no_automaton = "baby-ntm works on a ring, which is no stack: it has no pushdown automaton"
 
     def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
         if shape.stack_limit is None:
@@ -260,7 +261,3 @@ class BabyNTM(Marnn[RingMemory]):
 
     def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:
         return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
-
-    def stack_of(self, cells: Tensor) -> RingMemory:
-        del cells
-        raise StacklensError(f"{self.name} works on a ring, which is no stack: it has no pushdown automaton")

@@ -150,9 +150,6 @@ def filled_up(cells: Tensor, count: int, empty: float) -> Tensor:
     return torch.cat([cells, cells.new_full((*cells.shape[:-2], missing, cells.shape[-1]), empty)], -2)
 
 
-# ---- Stacks of any kind beside each other ----
-
-
 @dataclass(frozen=True)
 class StackRow(Memory):
     """Stacks beside each other, or one, of which more cells are shown: what each shows after so many whole pops."""
