@@ -280,21 +280,7 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
     first, _, rest = text.partition("\n")
     with in_file(path):
         header = _header(first)
-        for holds, found in (
-            (header.actions in (2, 3), f"{header.actions} actions; expected 2 (push, pop) or 3 (and no-op)"),
-            (
-                header.symbols == header.outputs,
-                f"{header.symbols} symbols in and {header.outputs} out; expected as many",
-            ),
-            (header.mod in (0, 1, 2), f"MOD {header.mod}; expected 0, 1 or 2"),
-            (
-                1 <= header.depth <= header.cells,
-                f"depth {header.depth} of {header.cells} cells; expected 1 to all of them",
-            ),
-            (header.stacks >= 1, "0 stacks; expected at least 1, a network without is no Stack RNN"),
-        ):
-            if not holds:
-                raise StacklensError(f"the first line says {found}")
+        _check_header(header)
         shape = StackRNNConfig(
             _stream_symbols(header.symbols, alphabet),
             hidden=header.hidden,
@@ -315,6 +301,19 @@ def _header(line: str) -> Header:
     if len(words) != len(Header._fields) or not all(word.isdecimal() for word in words):
         raise StacklensError(f"the first line is {line[:60].strip()!r}; {_CPP_EXPECTED}")
     return Header(*map(int, words))
+
+
+def _check_header(header: Header) -> None:
+    demands = (
+        (header.actions in (2, 3), f"{header.actions} actions; expected 2 (push, pop) or 3 (and no-op)"),
+        (header.symbols == header.outputs, f"{header.symbols} symbols in and {header.outputs} out; expected as many"),
+        (header.mod in (0, 1, 2), f"MOD {header.mod}; expected 0, 1 or 2"),
+        (1 <= header.depth <= header.cells, f"depth {header.depth} of {header.cells} cells; expected 1 to all of them"),
+        (header.stacks >= 1, "0 stacks; expected at least 1, a network without is no Stack RNN"),
+    )
+    for holds, found in demands:
+        if not holds:
+            raise StacklensError(f"the first line says {found}")
 
 
 def _stream_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
