@@ -155,14 +155,6 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
 
 
 @dataclass(frozen=True)
-class ListRNNConfig(StackRNNConfig):
-    """The shape of a List RNN: as `StackRNNConfig`, whose words are to be read so. ``n_stacks`` is the number of lists
-    (the paper has 5), ``depth`` how many cells the hidden layer sees, from the head leftwards, and ``stack_limit`` how
-    many cells there are from the head leftwards, and as many to its right.
-    """
-
-
-@dataclass(frozen=True)
 class ListMemory(CellMemory):
     """A batch of lists whose cells are mixtures; immutable. Only cells that something may have reached are stored.
 
@@ -214,9 +206,11 @@ class ListMemory(CellMemory):
 
 
 class ListRNN(MemoryRNN[ListMemory]):
-    """A List RNN, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
+    """A List RNN, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``. Of its shape
+    ``n_stacks`` is the number of lists (the paper has 5), ``depth`` how many cells the hidden layer sees, from the head
+    leftwards, and ``stack_limit`` how many cells there are from the head leftwards, and as many to its right.
 
-    >>> net = ListRNN(ListRNNConfig(("a", "b"), n_stacks=5), seed=1)
+    >>> net = ListRNN(StackRNNConfig(("a", "b"), n_stacks=5), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
     >>> net.operations, step.actions.shape, step.reading.shape
     (('insert', 'left', 'right'), torch.Size([1, 5, 3]), torch.Size([1, 5, 2]))

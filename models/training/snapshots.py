@@ -83,8 +83,7 @@ class Snapshots:
             self.taken.append(Snapshot.of(trainer, self.updates))
 
     def state(self) -> dict[str, Any]:
-        taken = [dict(vars(one)) for one in self.taken]
-        return {"most": self.most, "every": self.every, "updates": self.updates, "taken": taken}
+        return {**vars(self), "taken": [dict(vars(one)) for one in self.taken]}
 
     @classmethod
     def restored(cls, state: dict[str, Any], most: int | None = None) -> Snapshots:
