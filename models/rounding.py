@@ -91,14 +91,17 @@ class Operation(IntEnum):
 
     @classmethod
     def of(cls, operation: StackOp) -> Operation:
+        """Return which one an automaton's operation is."""
         return cls(cls.POP * operation.pop | cls.PUSH * (operation.push is not None))
 
     @property
     def pops(self) -> bool:
+        """Return whether the top is taken off."""
         return bool(self & Operation.POP)
 
     @property
     def pushes(self) -> bool:
+        """Return whether something is laid down, after a pop if there is one."""
         return bool(self & Operation.PUSH)
 
     @property
@@ -340,6 +343,7 @@ class Outputs:
 
     @property
     def size(self) -> int:
+        """Return how many numbers an output has."""
         return 1 if self.kind == "recognition" else len(self.alphabet)
 
     @property
@@ -393,6 +397,7 @@ class Outputs:
         return float(self.threshold.rstrip("% ")) / 100 if "%" in self.threshold else 0.5
 
     def probabilities(self, values: Tensor) -> Tensor:
+        """Return ``values`` (..., O) after the activation."""
         if self.activation == "sigmoid":
             return torch.sigmoid(values)
         return torch.softmax(values, -1) if self.activation == "softmax" else values

@@ -351,6 +351,7 @@ class StepNetwork(OwnModule, StackModel[Any]):
         return self.choice.from_cells(cells)
 
     def read(self, symbols: Tensor, like: Tensor) -> Tensor:
+        """Return ``symbols`` (B,) as the network reads them."""
         if self.vocabulary is not None:
             codes = torch.tensor((*self.vocabulary.places, self.vocabulary.bos or 0), device=symbols.device)
             symbols = codes[symbols]  # -1 is bos

@@ -51,6 +51,7 @@ class StackView(Wrapper[Any]):
         return self.tables[:, actions.argmax(-1)].movedim(0, 1).flatten(1)
 
     def operation_numbers(self, actions: Tensor) -> np.ndarray:
+        """Return what the stacks do, (B, n_stacks), as numbers of `Operation`, at the network's ``actions``."""
         numbers: np.ndarray = np.array(named_operations(self.operations))[self.operations_of(actions).cpu().numpy()]
         return numbers
 

@@ -43,10 +43,12 @@ class Prefix:
         return self.like.new_zeros(len(self.codes), 0, 1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> Prefix:
+        """Return the same: there are no ``actions``, and nothing is ``pushed``."""
         del actions, pushed
         return self
 
     def select(self, index: Tensor) -> Prefix:
+        """Return the words of the batch entries ``index`` (M,), which may repeat."""
         return replace(self, codes=self.codes[index])
 
 
@@ -97,6 +99,7 @@ class WordNetwork(StackModel[Prefix]):
 
     @property
     def like(self) -> Tensor:
+        """Return a tensor of the type of outputs."""
         return torch.zeros(())
 
     @property

@@ -82,6 +82,7 @@ class InstructionNet(nn.Module):
 
     @staticmethod
     def parameter_shapes(shape: NeuralStackConfig, n_actions: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the weights, without making any."""
         n_in, hidden = len(shape.alphabet) + shape.cell_size, shape.hidden
         n_out = n_actions + shape.cell_size + len(shape.output_alphabet)
         if shape.controller == "linear":

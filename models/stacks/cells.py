@@ -160,6 +160,7 @@ class StackRow(Memory):
     further: int = 0  # how many cells are shown below those that the stacks show themselves
 
     def reading(self) -> Tensor:
+        """Return what the stacks show, (B, n_stacks, R)."""
         rows = []
         for part in self.parts:
             seen = [part.reading()]
@@ -171,6 +172,7 @@ class StackRow(Memory):
         return torch.cat(rows, 1)
 
     def next(self, actions: Tensor, pushed: Tensor) -> StackRow:
+        """Return the stacks after ``actions`` (B, n_stacks, A) with ``pushed`` (B, n_stacks, D)."""
         pushed = pushed.expand(*actions.shape[:-1], -1)
         given = zip(self.parts, *(rows.chunk(len(self.parts), 1) for rows in (actions, pushed)), strict=True)
         return self._with(part.next(*rows) for part, *rows in given)
@@ -257,6 +259,7 @@ class RingMemory(Memory):
         return self.cells
 
     def reading(self) -> Tensor:
+        """Return the first cell, (..., B, 1, D)."""
         return self.cells[..., 0, :]
 
     def next(self, actions: Tensor, pushed: Tensor) -> RingMemory:
@@ -380,6 +383,7 @@ class NoStack(Memory):
         return self.nothing
 
     def next(self, actions: Tensor, pushed: Tensor) -> NoStack:
+        """Return the same: there are no ``actions`` (..., B, 0, 0), and nothing is ``pushed`` (..., B, 0, 1)."""
         del actions, pushed
         return self
 

@@ -42,6 +42,7 @@ class TrainingLoop(ABC):
 
     @property
     def total_epochs(self) -> int:
+        """Return the largest number of epochs that may be needed."""
         return int(self.recipe.epochs)
 
     @property
@@ -67,10 +68,12 @@ class TrainingLoop(ABC):
 
     @property
     def done(self) -> bool:
+        """Return whether nothing is left to do."""
         return self.epochs_done >= self.total_epochs or self.settled
 
     @property
     def check_due(self) -> bool:
+        """Return whether networks are checked after the epoch that is just over."""
         return self.done or self.epochs_done % self.check_every == 0
 
     def begin(self) -> None:
@@ -79,6 +82,7 @@ class TrainingLoop(ABC):
         self.best_weights = {name: value.detach().clone() for name, value in self.net.named_parameters()}
 
     def run(self) -> None:
+        """Train until all is `done`."""
         while not self.done:
             self.epoch()
 
@@ -94,6 +98,7 @@ class TrainingLoop(ABC):
                 self.check()
 
     def learn(self) -> None:
+        """Learn from all batches of an epoch."""
         for batch in self.batches():
             costs = self.costs(batch)
             if costs is not None:
@@ -104,12 +109,14 @@ class TrainingLoop(ABC):
                     self.watch()
 
     def update(self) -> None:
+        """Move all weights by their gradients."""
         rate = self.learning_rate()
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
 
     def keep(self, which: Which = ...) -> None:
+        """Keep the networks ``which`` as they are now."""
         for name, value in self.net.named_parameters():
             self.best_weights[name][which] = value.detach()[which]
 
@@ -287,6 +294,7 @@ class Trainer(SideBySide):
 
     @property
     def best_number(self) -> int:
+        """Return the number of the best network."""
         return self.best.index(min(self.best))
 
     def begin(self) -> None:
@@ -341,6 +349,7 @@ class Trainer(SideBySide):
             raise StacklensError(f"this training cannot be resumed: its state is damaged ({error})") from None
 
     def progress(self) -> str:
+        """Return how far it is, for people."""
         exact = sum(score.rounded_errors == 0 for score in self.best)
         return f"{exact} of {self.n_nets} networks exact when rounded"
 
@@ -361,12 +370,14 @@ class Trainer(SideBySide):
         }
 
     def summary(self) -> str:
+        """Return what came out, in one line."""
         exact = sum(score.analog_errors == 0 for score in self.best)
         rounded = sum(score.rounded_errors == 0 for score in self.best)
         epochs = f"{self.n_nets} networks, {self.epochs_done} epochs"
         return f"{epochs}; right on {self.checked}: {exact}, rounded {rounded}"
 
     def scores(self, number: int) -> dict[str, Any]:
+        """Return the scores of network ``number`` as plain data, for a checkpoint's provenance."""
         best = self.best[number]
         return {
             "checked_words": self.checked,

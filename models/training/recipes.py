@@ -191,6 +191,7 @@ class Recipe:
 
     @property
     def stage_epochs(self) -> int:
+        """Return the number of epochs before the rounds of counterexamples."""
         return sum(stage.epochs for stage in self.stages)
 
 

@@ -53,6 +53,7 @@ class WordSet:
         return cls(kept, *(torch.from_numpy(array) for array in (symbols, lengths, legal, live)))
 
     def to(self, device: str) -> WordSet:
+        """Return the same words with their tensors on ``device``."""
         tensors = (self.symbols, self.lengths, self.legal, self.live)
         return WordSet(self.words, *(tensor.to(device) for tensor in tensors))
 

@@ -39,6 +39,7 @@ class Snapshot:
         return cls(updates, trainer.epochs_done, weights, getattr(trainer.net, "temperature", None))
 
     def network(self, trainer: Trainer, number: int) -> StackModel[Any]:
+        """Return network ``number`` of ``trainer`` as it was then."""
         network = unstacked(trainer.single(number), self.weights, number)
         if self.temperature is not None:
             setattr(network, "temperature", self.temperature)  # noqa: B010 (not every network has one)
@@ -71,6 +72,7 @@ class Snapshots:
         self._take(trainer)
 
     def end(self, trainer: Trainer) -> None:
+        """Keep the weights as they are in the end."""
         self._take(trainer, last=True)
 
     def _take(self, trainer: Trainer, last: bool = False) -> None:
@@ -83,6 +85,7 @@ class Snapshots:
             self.taken.append(Snapshot.of(trainer, self.updates))
 
     def state(self) -> dict[str, Any]:
+        """Return all of it as plain data, for `restored`."""
         return {**vars(self), "taken": [dict(vars(one)) for one in self.taken]}
 
     @classmethod

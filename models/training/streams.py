@@ -170,6 +170,7 @@ class PieceTest:
         ]
 
     def words(self) -> list[str]:
+        """Return the streams."""
         return ["".join(pieces) for pieces in self.pieces()]
 
     def right(self, net: StackModel[Any], device: str = "cpu") -> BoolArray:
@@ -278,10 +279,12 @@ class StreamTraining(Trainer):
 
     @property
     def symbols_read(self) -> int:
+        """Return how many symbols each network has read in training."""
         return self.updates * self.recipe.window * self.recipe.streams
 
     @property
     def updates(self) -> int:
+        """Return how often weights were moved."""
         return self.epochs_done * self.recipe.beginnings * self._windows
 
     @property
