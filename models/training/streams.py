@@ -98,11 +98,11 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
 
 def decode_outputs(net: StackModel[Any], symbols: npt.NDArray[Any], device: str = "cpu") -> npt.NDArray[np.int64]:
     """Return what ``net`` predicts after each of ``symbols`` (B, T), -1 beyond the end of a stream, (..., B, T)."""
-    return _predicted(net, symbols, device)[0]
+    return _read_streams(net, symbols, device)[0]
 
 
 @torch.no_grad()
-def _predicted(
+def _read_streams(
     net: StackModel[Any],
     symbols: npt.NDArray[Any],
     device: str,
@@ -184,7 +184,7 @@ class PieceTest:
         """Return the same, and how surprising what can be known is to ``net``, in nats a symbol, (...)."""
         examples = self.task.examples(self.words())
         following = np.maximum(examples.targets, 0)
-        numbers, entropy = _predicted(net, examples.symbols, device, following, examples.mask)
+        numbers, entropy = _read_streams(net, examples.symbols, device, following, examples.mask)
         return self._right(examples.hits(numbers)), entropy
 
     def _right(self, hits: npt.NDArray[Any]) -> BoolArray:
@@ -197,7 +197,7 @@ class PieceTest:
 @one_thread()
 def stream_entropy(net: StackModel[Any], reading: Reading, device: str = "cpu") -> npt.NDArray[np.float64]:
     """Return how surprising what counts in one stream is to ``net``, in nats a symbol, (...)."""
-    return _predicted(net, reading.symbols[None], device, reading.following[None], reading.counts[None])[1]
+    return _read_streams(net, reading.symbols[None], device, reading.following[None], reading.counts[None])[1]
 
 
 # ---- Training predictors of streams a window of steps at a time, by Adam ----
