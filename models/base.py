@@ -78,18 +78,26 @@ class Memory:
     something take ``rows`` (B,) bool: where it is False nothing changes. All raise StacklensError if it cannot.
     """
 
-    behind: ClassVar[int] = 3  # axes of its tensors behind that of the batch
+    behind: ClassVar[int] = 3  # axes of its first tensor behind that of the batch, which has one place in all of them
+    slot_axis: ClassVar[int] = 2  # of a single network's tensors, (B, n_stacks, slots, D)
+    empty_value: float = 0.0  # what a slot holds that was never written
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return the tensors that it is made of, by name."""
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]  # a dataclass
+        return {name: part for name, part in parts.items() if isinstance(part, Tensor)}
 
     def select(self, index: Tensor) -> Self:
         """Return the memories of the batch entries ``index`` (M,), which may repeat."""
-        place: Any = (..., index, *[slice(None)] * self.behind)
-        parts = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]  # a dataclass
-        return replace(self, **{name: part[place] for name, part in parts.items() if isinstance(part, Tensor)})  # type: ignore[type-var]
+        tensors = self.tensors()
+        place: Any = (*[slice(None)] * (next(iter(tensors.values())).dim() - 1 - self.behind), index)
+        return replace(self, **{name: part[place] for name, part in tensors.items()})  # type: ignore[type-var]
 
     def joined(self, others: Sequence[Self]) -> Self:
         """Return this batch and then ``others``, with as many slots as the longest needs."""
-        del others
-        raise _not_editable(self, "runs of different lengths cannot stand side by side")
+        parts = {name: [part, *(getattr(one, name) for one in others)] for name, part in self.tensors().items()}
+        filled = {name: cat_slots(some, self.empty_value, self.slot_axis) for name, some in parts.items()}
+        return replace(self, **filled)  # type: ignore[type-var]
 
     def cell(self, number: int, place: Tensor) -> Cell:
         """Return the cell at ``place`` (B,) int of memory ``number``; empty ones hold what an empty memory shows."""
@@ -105,15 +113,12 @@ class Memory:
 
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: Self) -> Self:
         """Return the memories with all that ``other`` holds in memories ``numbers``."""
-        both, size = self.joined([other]), len(rows)
-        changed = {}
-        for one in fields(both):  # type: ignore[arg-type]  # every memory is a dataclass
-            cells = getattr(both, one.name)  # (2B, n_stacks, C, D)
-            if isinstance(cells, Tensor):
-                mask = torch.zeros(size, cells.shape[1], dtype=torch.bool)
-                mask[:, list(numbers)] = rows.unsqueeze(1)
-                changed[one.name] = torch.where(mask[..., None, None], cells[size:], cells[:size])
-        return replace(both, **changed)  # type: ignore[type-var]
+        size, changed = len(rows), {}
+        for name, cells in self.joined([other]).tensors().items():  # (2B, n_stacks, C, D)
+            mask = torch.zeros(size, cells.shape[1], dtype=torch.bool)
+            mask[:, list(numbers)] = rows.unsqueeze(1)
+            changed[name] = torch.where(mask[..., None, None], cells[size:], cells[:size])
+        return replace(self, **changed)  # type: ignore[type-var]
 
     def lowered(self, rows: Tensor, number: int, count: Tensor) -> Self:
         """Return the memories with ``count`` (B,) cells taken off the top of memory ``number``."""
@@ -499,10 +504,12 @@ def check_device(device: str) -> None:
         ) from None
 
 
-def cat_slots(parts: Sequence[Tensor], filling: float = 0.0) -> Tensor:
-    """Return tensors (B, T, …), or (B,), one batch after the other, the shorter ones filled up."""
-    if parts[0].dim() == 1:
+def cat_slots(parts: Sequence[Tensor], filling: float = 0.0, axis: int = 1) -> Tensor:
+    """Return tensors one batch after the other, the shorter ones filled up on an ``axis``, where they have it."""
+    if parts[0].dim() <= axis:
         return torch.cat(list(parts))
-    size = max(part.shape[1] for part in parts)
-    missing = [part.new_full((len(part), size - part.shape[1], *part.shape[2:]), filling) for part in parts]
-    return torch.cat([torch.cat(pair, 1) for pair in zip(parts, missing, strict=True)])
+    size = max(part.shape[axis] for part in parts)
+    missing = [
+        part.new_full((*part.shape[:axis], size - part.shape[axis], *part.shape[axis + 1 :]), filling) for part in parts
+    ]
+    return torch.cat([torch.cat(pair, axis) for pair in zip(parts, missing, strict=True)])

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from ..core.errors import StacklensError
-from ..languages.words import TaskKind
 from .base import ActionKind, ControllerOutput, NetworkState, StackModel, Step
 from .networks.layers import OWN_CODE, OwnModule, Vocabulary, like_weights, rebuilt, shapes_of, tensors_in
 from .rounding import Outputs
@@ -109,44 +108,39 @@ def stack_choice(
     if stack is None:
         none = lambda batch, *like: NoStack(like[-1].new_zeros(batch, 0, 1))  # noqa: E731
         return StackChoice("none", (), (), none, lambda cells: NoStack(cells[:, :, 0]))
+    if stack in ("strength", "continuous") and (limit is not None or empty_value):
+        raise StacklensError(f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none")
+    if stack == "continuous" and actions is not None and len(actions) != 1:
+        raise StacklensError(
+            'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
+            f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
+        )
     # which cell is on top after a step two cells decide, so one more is shown where outputs see it; ``own``: how many
     # of these the stack itself shows, others are seen by popping
     shown, own = depth + after, 1
-    empty: Callable[..., Any] | None = None
+    ordered: tuple[str, ...]  # what its actions are of, in the stack's own order
     named = tuple(actions or (("pop", "push") if stack == "strength" else ("pop", "none", "push")))
     kind: ActionKind = "softmax"
-    operations: tuple[str, ...] = named
+    from_cells: Callable[[Tensor], Any]
+    empty: Callable[..., Any] | None = None
     if stack == "superposition":
-        # its own order is push, pop and, if there is a third share, none
-        operations, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
-        order, pop = _places_of(named, operations), [float(one == "pop") for one in operations]
-        from_cells: Callable[[Tensor], Any] = partial(
-            SuperpositionStack.from_cells, empty_value=empty_value, depth=shown, limit=limit
-        )
-    elif stack in ("strength", "continuous"):
-        if limit is not None or empty_value:
-            raise StacklensError(
-                f"limit and empty_value are of a superposition stack's cells; a {stack} stack has none"
-            )
-        if stack == "continuous" and actions is not None and len(actions) != 1:
-            raise StacklensError(
-                'a continuous stack takes one action in [-1, 1], push above 0 and pop below: actions=("push",), '
-                f'not {tuple(actions)}; a pair of strengths fits stack="strength"'
-            )
-        operations = ()
-        if stack == "strength":
-            kind, order, pop = "strengths", _places_of(named, ("pop", "push")), [1.0, 0.0]
-            from_cells = StrengthStack.of_cells
-        else:
-            kind, order, pop, from_cells = "signed", (0,), [-1.0], ContinuousStack.of_cells
+        ordered, own = ("push", "pop", "none") if "none" in named else ("push", "pop"), shown
+        from_cells = partial(SuperpositionStack.from_cells, empty_value=empty_value, depth=shown, limit=limit)
+    elif stack == "strength":
+        kind, ordered, from_cells = "strengths", ("pop", "push"), StrengthStack.of_cells
+    elif stack == "continuous":
+        kind, named, ordered, from_cells = "signed", ("push",), ("push",), ContinuousStack.of_cells
     elif isinstance(stack, str) or not all(callable(getattr(stack, name, None)) for name in ("empty", "from_cells")):
         raise StacklensError(
             f"stack is {stack!r:.60}; expected one of superposition, strength, continuous, None, or an object with "
             "empty(batch, n_stacks, cell_size, like) and from_cells(cells), whose stacks have reading, next, select"
         )
     else:
-        order, own = tuple(range(len(named))), depth
-        pop, empty, from_cells = [float(one == "pop") for one in named], stack.empty, stack.from_cells
+        ordered, own, empty, from_cells = named, depth, stack.empty, stack.from_cells
+    if empty is None and sorted(named) != sorted(ordered):
+        raise StacklensError(f"actions is {named}; expected {', '.join(ordered)}, each once, in the network's order")
+    order = tuple(map(named.index, ordered)) if empty is None else tuple(range(len(named)))
+    pop = [-1.0] if kind == "signed" else [float(one == "pop") for one in ordered]
     if after and 1.0 not in (abs(one) for one in pop):
         raise StacklensError(
             f'actions is {named}; with reads="after" one of them has to be "pop", which shows what is below'
@@ -170,46 +164,14 @@ def stack_choice(
             return empty(batch, n_stacks, size, like)
         return laid(like.new_full((batch, n_stacks, 0, size), torch.nan), size)
 
+    operations = ordered if kind == "softmax" else ()
     return StackChoice(kind, operations, order, before, lambda cells: laid(cells, cells.shape[-1]), limit, depth, shown)
-
-
-def _places_of(named: tuple[str, ...], operations: tuple[str, ...]) -> tuple[int, ...]:
-    if sorted(named) != sorted(operations):
-        raise StacklensError(f"actions is {named}; expected {', '.join(operations)}, each once, in the network's order")
-    return tuple(named.index(operation) for operation in operations)
 
 
 # ---- A network of one's own that makes one step a symbol, with or without a stack, as a `StackModel` ----
 
 PARTS = ("hidden", "actions", "pushed", "output")  # of what a step returns
 AFFORDABLE = 200_000  # words that a check may ask of a network without a stack, whose steps are its author's
-
-
-@dataclass(frozen=True)
-class StepShape:
-    """What is known of a network of one's own that makes steps."""
-
-    name: str  # what reports call it
-    alphabet: tuple[str, ...]  # what words are made of
-    outputs: Outputs  # what outputs say, and how they are read
-    returns: tuple[str, ...]  # what ``step`` returns, in its order: "hidden", "actions", "pushed", "output"
-    symbols: str  # how symbols are given to it: "one-hot" (B, n) or "index" (B,)
-    n_stacks: int  # number of stacks
-    cell: int  # how many numbers a cell holds, D
-    end: str | None = None  # as in `StackModel`
-    first: tuple[str, ...] | None = None  # as in `StackModel`
-    empty_word: bool | None = None  # whether the empty word is accepted; None where nobody asks
-    vocabulary: Vocabulary | None = None  # the tokens, where there are others than symbols of the alphabet
-
-    @property
-    def begins(self) -> bool:
-        """Return whether a token is read before the first symbol."""
-        return self.vocabulary is not None and self.vocabulary.bos is not None
-
-    @property
-    def n_tokens(self) -> int:
-        """Return how many symbols there are to be read."""
-        return len(self.alphabet) + (self.end is not None) if self.vocabulary is None else self.vocabulary.size
 
 
 class StepNetwork(OwnModule, StackModel[Any]):
@@ -227,32 +189,43 @@ class StepNetwork(OwnModule, StackModel[Any]):
         self,
         module: nn.Module | None,  # whatever holds the weights, for their hash; None for none
         step: Callable[..., Any],  # ``step(symbols, hidden, top)``, without ``top`` where there is no stack
-        shape: StepShape,  # what is known of it
         choice: StackChoice,  # which stack it works on
         packing: Packing,  # how its hidden states become rows
         start: Callable[[int], Any],  # from a batch size to the hidden states before the first symbol
         output: Callable[..., Any] | None = None,
         find_actions: Callable[[StepNetwork], dict[str, Any]] | None = None,
+        *,
+        name: str,  # what reports call it
+        alphabet: tuple[str, ...],  # what words are made of
+        outputs: Outputs,  # what outputs say, and how they are read
+        returns: tuple[str, ...],  # what ``step`` returns, in its order: "hidden", "actions", "pushed", "output"
+        symbols: str,  # how symbols are given to it: "one-hot" (B, n) or "index" (B,)
+        n_stacks: int,  # number of stacks
+        cell: int,  # how many numbers a cell holds, D
+        end: str | None = None,  # ``end`` and ``first`` are as in `StackModel`
+        first: tuple[str, ...] | None = None,
+        empty_word: bool | None = None,  # whether the empty word is accepted; None where nobody asks
+        vocabulary: Vocabulary | None = None,  # the tokens, where there are others than symbols of the alphabet
     ) -> None:
         super().__init__()
         self.module, self.called = module, (module,)
         self._find_actions, self._action_layer = find_actions, dict[str, Any]()
-        self.shape, self.choice, self.packing = shape, choice, packing
+        self.choice, self.packing, self.returns, self.symbols = choice, packing, returns, symbols
         self._step, self._start, self._output = step, start, output
-        object.__setattr__(self, "name", shape.name)  # what reports call it; else a class has one name
+        object.__setattr__(self, "name", name)  # what reports call it; else a class has one name
         self.action_kind, self.operations = choice.kind, choice.operations
-        self.task_kind: TaskKind = shape.outputs.kind
-        self.alphabet, self.end, self.first = shape.alphabet, shape.end, shape.first
-        self.n_stacks, self.cell_size, self.depth = shape.n_stacks, shape.cell, choice.shown
+        self.outputs, self.task_kind, self.empty_word = outputs, outputs.kind, empty_word
+        self.alphabet, self.end, self.first, self.vocabulary = alphabet, end, first, vocabulary
+        self.n_tokens = self.n_symbols if vocabulary is None else vocabulary.size  # that it can read
+        self.n_stacks, self.cell_size, self.depth = n_stacks, cell, choice.shown
         self.recurrent = packing.size > 0 or self.task_kind == "recognition"  # whose last answer stands behind it
         self.stack_limit = choice.limit
-        symbol_pushed = "pushed" not in shape.returns and choice.kind != "none"
-        self.pushes_input = symbol_pushed and shape.vocabulary is None  # bos is pushed, too
+        symbol_pushed = "pushed" not in returns and choice.kind != "none"
+        self.pushes_input = symbol_pushed and vocabulary is None  # bos is pushed, too
         self.affordable, self.reads_after = AFFORDABLE if choice.kind == "none" else None, output is not None
         # without a softmax of ours outputs may be any numbers, of which the squared error asks nothing
-        self.squared_error = shape.outputs.activation != "softmax" or self.task_kind == "recognition"
-        own = like_weights(module)
-        self._own, self.like = own.dtype, own.float() if own.dtype == torch.bfloat16 else own  # which numpy lacks
+        self.squared_error = outputs.activation != "softmax" or self.task_kind == "recognition"
+        self._own = like_weights(module).dtype
 
     @property
     def n_units(self) -> int:
@@ -268,11 +241,11 @@ class StepNetwork(OwnModule, StackModel[Any]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        return self.shape.outputs.alphabet
+        return self.outputs.alphabet
 
     def config(self) -> dict[str, Any]:
         stack = {"stack": self.choice.kind, "cell": self.cell_size} if self.n_stacks else {"stack": None}
-        return {"hidden": self.packing.size, **stack, "symbols": self.shape.symbols, "outputs": self.task_kind}
+        return {"hidden": self.packing.size, **stack, "symbols": self.symbols, "outputs": self.task_kind}
 
     @property
     def unsaved(self) -> str:
@@ -282,7 +255,7 @@ class StepNetwork(OwnModule, StackModel[Any]):
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
         """Return the state before the first symbol: the network's own, on empty stacks, or where bos leads from it."""
-        if not self.shape.begins:
+        if not self.begins:
             return self._blank(batch)
         return self.begun().state.select(torch.zeros(batch, dtype=torch.int64))
 
@@ -299,8 +272,8 @@ class StepNetwork(OwnModule, StackModel[Any]):
         if self.task_kind != "recognition":
             return NetworkState(own, stack, rejected)
         # a recogniser's answer to the empty word, (B, 1)
-        if self.shape.empty_word is not None or self._output is None:
-            answer = own.new_full((batch, 1), float(bool(self.shape.empty_word)))
+        if self.empty_word is not None or self._output is None:
+            answer = own.new_full((batch, 1), float(bool(self.empty_word)))
         else:
             answer = self._output_at(own, stack.reading())[..., :1].to(own)
         return NetworkState(torch.cat([own, answer], -1), stack, rejected)
@@ -314,10 +287,10 @@ class StepNetwork(OwnModule, StackModel[Any]):
             actions, laid = taken[..., list(self.choice.order)].to(reading), answer["pushed"]
             if laid is None:
                 x = self.read(symbols, hidden)
-                laid = nn.functional.one_hot(x, self.shape.n_tokens) if self.shape.symbols == "index" else x
+                laid = nn.functional.one_hot(x, self.n_tokens) if self.symbols == "index" else x
             pushed = _with_stacks(laid.to(reading), self.n_stacks, self.cell_size, "pushed", "cell")
         own = self.packing.pack(answer["hidden"], hidden)
-        output = None if self._output is not None else self.shape.outputs.read(answer["output"], len(own))
+        output = None if self._output is not None else self.outputs.read(answer["output"], len(own))
         return ControllerOutput(self._with(own, output), actions, pushed, own if output is None else output)
 
     def answered(
@@ -329,7 +302,7 @@ class StepNetwork(OwnModule, StackModel[Any]):
         given = {"symbols": self.read(symbols, hidden), "hidden": self.packing.unpack(hidden[..., : self.packing.size])}
         if self.choice.kind != "none":
             given["top"] = self.top(reading)
-        name, returns = f"step({', '.join(given)})", self.shape.returns
+        name, returns = f"step({', '.join(given)})", self.returns
         answer, expected = self.ask(self._step, name, given, weights), f"{name} should return {', '.join(returns)}"
         if isinstance(answer, Mapping):
             if missing := [part for part in returns if part not in answer]:
@@ -347,7 +320,6 @@ class StepNetwork(OwnModule, StackModel[Any]):
         return {part: found.get(part) for part in PARTS}
 
     def finish(self, answer: ControllerOutput, after: Tensor) -> ControllerOutput:
-        """Return ``answer`` with the output that the network gives once the stack has been updated, if it does."""
         if self._output is None:
             return answer
         own = answer.hidden[..., : self.packing.size]
@@ -364,14 +336,14 @@ class StepNetwork(OwnModule, StackModel[Any]):
         """Return what ``output`` gives for hidden states (B, H) and what the stacks show, (B, O)."""
         assert self._output is not None
         given = {"hidden": self.packing.unpack(own), "top": self.top(reading)}
-        return self.shape.outputs.read(self.ask(self._output, "output(hidden, top)", given), len(own))
+        return self.outputs.read(self.ask(self._output, "output(hidden, top)", given), len(own))
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
         accepted: Tensor = state.hidden[..., -1] > 0.5  # the last output stands behind the hidden vector
         return accepted
 
     def stack_of(self, cells: Tensor) -> Any:
-        if self.shape.begins and self.n_stacks:  # below what words push lies what bos left there
+        if self.begins and self.n_stacks:  # below what words push lies what bos left there
             seen = self.begun().state.stack.reading().unflatten(-1, cells.shape[-2:])
             nothing = cells.isnan().all(-1, keepdim=True)
             place = (nothing.cumsum(-2) - 1).clamp(min=0).expand_as(cells)
@@ -380,12 +352,12 @@ class StepNetwork(OwnModule, StackModel[Any]):
 
     def read(self, symbols: Tensor, like: Tensor) -> Tensor:
         """Return ``symbols`` (B,) as the network reads them."""
-        if self.shape.vocabulary is not None:
-            codes = torch.tensor((*self.shape.vocabulary.places, self.shape.vocabulary.bos or 0), device=symbols.device)
+        if self.vocabulary is not None:
+            codes = torch.tensor((*self.vocabulary.places, self.vocabulary.bos or 0), device=symbols.device)
             symbols = codes[symbols]  # -1 is bos
-        if self.shape.symbols == "index":
+        if self.symbols == "index":
             return symbols
-        return self._read_by_it(torch.nn.functional.one_hot(symbols, self.shape.n_tokens).to(like.dtype))
+        return self._read_by_it(torch.nn.functional.one_hot(symbols, self.n_tokens).to(like.dtype))
 
     def top(self, reading: Tensor) -> Tensor:
         """Return what the network sees of the stacks: (B, D), with an axis for the cells, and one for the stacks."""

@@ -70,7 +70,6 @@ class StackView(Wrapper[Any]):
         return nn.functional.one_hot(operations, len(self.operations)).to(like.dtype)
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
-        """Return the network's own initial state on empty stacks; what it remembers is 0."""
         state = self.model.initial_state(batch)
         hidden = nn.functional.pad(state.hidden, (0, self.remembered))
         stack = self.stack_of(hidden.new_zeros(batch, self.n_stacks, 0, self.cell_size))
@@ -114,7 +113,6 @@ class ListsAsStacks(StackView):
         )
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the controller's answer to what is at the heads and to their left."""
         left, right = reading[:, : self.lists], reading[:, self.lists :]
         answer = self.model.controller(symbols, hidden, left)
         moves_right = (answer.actions.argmax(-1) == _MOVE_RIGHT).unsqueeze(-1)
@@ -293,9 +291,9 @@ class BufferSteps(Wrapper[Any]):
         state = self.model.initial_state(batch)
         return NetworkState(state.hidden, state.stack.stack, state.rejected, state.output)
 
-    def feed(self, stack: StrengthStack, symbols: Tensor) -> StrengthStack:
-        del symbols
-        return stack
+    # its stacks are fed nothing, and nothing is written to a queue
+    feed = StackModel.feed
+    outputs_per_symbol = StackModel.outputs_per_symbol
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return the controller's answer where ``symbols`` (B,) are at the front of the queues; (pop, push) only."""
@@ -307,10 +305,6 @@ class BufferSteps(Wrapper[Any]):
         number = symbol + done * (len(self.meanings) // 2)
         output = nn.functional.one_hot(number, len(self.meanings)).to(reading.dtype)
         return ControllerOutput(answer.hidden, answer.actions[..., :2], answer.pushed, output)
-
-    def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
-        del actions, lengths
-        return output
 
     def stack_of(self, cells: Tensor) -> StrengthStack:
         return StrengthStack.of_cells(cells)

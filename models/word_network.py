@@ -131,7 +131,6 @@ class WordNetwork(StackModel[Prefix]):
         return NetworkState(like.new_zeros(batch, self.width), stack, rejected)
 
     def step(self, symbols: Tensor, state: NetworkState[Prefix]) -> Step[Prefix]:
-        """Return the step on ``symbols`` (B,): the whole word is read again."""
         stack = self.feed(state.stack, symbols)
         output = self.outputs_of(stack.codes)
         rejected = state.rejected
@@ -145,7 +144,6 @@ class WordNetwork(StackModel[Prefix]):
         return replace(stack, codes=torch.cat([stack.codes, symbols[:, None]], 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Say that there is none. Raises StacklensError: always."""
         del symbols, hidden, reading
         raise StacklensError(f"{self.name} is asked about whole words: it has no hidden vector to begin a step from")
 
@@ -233,11 +231,6 @@ class ForwardNetwork(OwnModule, WordNetwork):
         self.squared_error = self.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.symbols, self.along, self.empty_word = symbols, along, empty_word
 
-    @property
-    def like(self) -> Tensor:
-        like = like_weights(self.module)
-        return like.float() if like.dtype == torch.bfloat16 else like  # which numpy lacks
-
     def config(self) -> dict[str, Any]:
         threshold = {} if self.task_kind != "next set" else {"threshold": self.outputs.threshold}
         return {**self.sizes, **super().config(), "symbols": self.symbols, **threshold}
@@ -249,7 +242,7 @@ class ForwardNetwork(OwnModule, WordNetwork):
         return Run(output, output[..., :0].unsqueeze(-2), replace(state, hidden=output[-1], output=output[-1]), output)
 
     def outputs_of(self, codes: Tensor) -> Tensor:
-        if codes.shape[1] == 0 and (self.vocabulary is None or self.vocabulary.bos is None):
+        if codes.shape[1] == 0 and not self.begins:
             return self.like.new_full((len(codes), 1), float(bool(self.empty_word)))
         outputs = self.forwarded(codes)
         return self.outputs.read(outputs[:, -1] if self.along else outputs, len(codes)).to(self.like)
@@ -406,7 +399,6 @@ class BlackBox(WordNetwork):
         return sum(before[word] != answer for word, answer in again.items()), len(again)
 
     def _ask(self, words: set[tuple[int, ...]]) -> None:
-        """Ask what is not known of ``words``, by their symbols' numbers."""
         # every word is asked once; where too many are known all are forgotten
         fresh = sorted(word for word in words if word not in self._known)
         if fresh and len(self._known) + len(fresh) > _MOST_KEPT:
@@ -432,7 +424,6 @@ class BlackBox(WordNetwork):
         return answers
 
     def _number(self, answer: Any) -> int:
-        """Return the number of an answer."""
         if self.task_kind == "recognition":
             return int(bool(answer))
         if self.task_kind == "next set":

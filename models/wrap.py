@@ -17,7 +17,7 @@ from ..languages.next_sets import END_MARK
 from ..languages.words import TaskKind
 from .networks.layers import guarded, in_order, like_weights, shapes_of, tensors_in, vocabulary_of
 from .rounding import Activation, Outputs, predicted, settled
-from .step_network import PARTS, Packing, StackChoice, StepNetwork, StepShape, packing_of, stack_choice
+from .step_network import PARTS, Packing, StackChoice, StepNetwork, packing_of, stack_choice
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")
@@ -207,7 +207,7 @@ def wrap(
 
     def trial(call: Callable[..., Any], form: str, size: int) -> StepNetwork:
         make = partial(StepNetwork, module, call, choice=choice, output=output, find_actions=finding)
-        return tried(make, StepShape(symbols=form, cell=size, **common), start, settle, noisy)
+        return tried(make, {"symbols": form, "cell": size, **common}, start, settle, noisy)
 
     trials = []
     for form, size in product(forms, sizes):
@@ -234,22 +234,19 @@ def _contents(initial: Any, stack: Any, limit: int | None) -> Tensor:
 
 
 def _returned(returns: Sequence[str] | None, choice: StackChoice, reads: str) -> tuple[str, ...]:
-    """Return what a step returns, in its order."""
-    needed = (
-        {"hidden"} | ({"actions"} if choice.kind != "none" else set()) | ({"output"} if reads == "before" else set())
-    )
-    allowed = needed | ({"pushed"} if choice.kind != "none" else set())
-    found = tuple(returns or (part for part in PARTS if part in allowed))
-    if not needed <= set(found) <= allowed or len(set(found)) < len(found):
+    stacked = choice.kind != "none"
+    allowed = [part for part, there in zip(PARTS, (True, stacked, stacked, reads == "before"), strict=True) if there]
+    needed = [part for part in allowed if part != "pushed"]
+    found = tuple(returns or allowed)
+    if not {*needed} <= {*found} <= {*allowed} or len(set(found)) < len(found):
         raise StacklensError(
-            f"returns is {found}; expected {', '.join(part for part in PARTS if part in needed)}"
-            f"{', and pushed unless the symbol read is' if choice.kind != 'none' else ''}, in the order of step"
+            f"returns is {found}; expected {', '.join(needed)}"
+            f"{', and pushed unless the symbol read is' if stacked else ''}, in the order of step"
         )
     return found
 
 
 def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
-    """Return the function from a batch size to the hidden states before the first symbol."""
     if callable(hidden):
         return lambda batch: guarded(lambda: hidden(batch), f"hidden({batch})", {})
     like = like_weights(module)
@@ -268,18 +265,18 @@ def _start(hidden: Any, module: nn.Module | None) -> Callable[[int], Any]:
 
 @torch.no_grad()
 def tried(
-    make: Callable[..., StepNetwork],  # from its ``shape``, ``packing`` and ``start``
-    shape: StepShape,
+    make: Callable[..., StepNetwork],  # from its ``settings``, ``packing`` and ``start``
+    settings: dict[str, Any],
     start: Callable[[int], Any] | None,
     settle: Callable[[Tensor], Outputs] | None = None,
     noisy: bool = False,
 ) -> StepNetwork:
-    """Return the network if a trial with this ``shape`` succeeds, and, if not ``noisy``, again in the same way. With
+    """Return the network if a trial with these ``settings`` succeeds, if not ``noisy`` twice in the same way. With
     ``settle`` the trial's outputs say how they are read, and those after bos which symbols come first.
     """
     if start is None:
         # zeros of the form of the hidden state that a step returns where it is given None for one
-        blank, found = make(shape, packing=Packing(None, ()), start=lambda _: None), []
+        blank, found = make(**settings, packing=Packing(None, ()), start=lambda _: None), []
         like = like_weights(blank.module)
         for batch in _BATCHES:
             nothing = like.new_zeros(batch, 0)
@@ -291,15 +288,15 @@ def tried(
             found.append(answer["hidden"])
         zeros = packing_of(found[0], found[1], _BATCHES)
         try:
-            return tried(make, shape, lambda batch: zeros.unpack(like.new_zeros(batch, zeros.size)), settle, noisy)
+            return tried(make, settings, lambda batch: zeros.unpack(like.new_zeros(batch, zeros.size)), settle, noisy)
         except StacklensError as error:
-            order = ", ".join(shape.returns)
+            order = ", ".join(blank.returns)
             raise StacklensError(
                 f"{error}; does step return {order}, in this order? else name it: returns=…"
             ) from error
     # where the words' axis is, by two batches; then two steps on every symbol, which have to be alike
     packing = packing_of(start(_BATCHES[0]), start(_BATCHES[1]), _BATCHES)
-    network = make(shape, packing=packing, start=start)
+    network = make(**settings, packing=packing, start=start)
     codes = torch.arange(network.n_symbols)
     taken = [network.step(codes, network.initial_state(len(codes))) for _ in range(2)]
     network.step(codes, taken[0].state)
@@ -307,19 +304,20 @@ def tried(
         one, other = (getattr(found, part) for found in taken)
         if not noisy and not torch.equal(one, other) and not (one.isnan() & other.isnan()).all():
             raise StacklensError(
-                f"{shape.name} gives another {part} to the same word: is there dropout or noise left? {_NOISY}"
+                f"{network.name} gives another {part} to the same word: is there dropout or noise left? {_NOISY}"
             )
-    before = network.begun().output if shape.begins else None
+    before, outputs = network.begun().output if network.begins else None, network.outputs
     if settle is not None:
         codes, raw = _trial_words(network.n_symbols), [] if before is None else [before]
         state = network.initial_state(len(codes))
         for column in codes.unbind(1):
             made = network.step(column, state)
             raw, state = [*raw, made.output], made.state
-        shape = replace(shape, outputs=settle(torch.cat(raw)))
-    if before is not None and shape.outputs.kind == "next set" and shape.first is None:
-        shape = replace(shape, first=predicted(shape.outputs, before, shape.alphabet))
-    return make(shape, packing=packing, start=start)
+        outputs = settle(torch.cat(raw))
+    first = network.first
+    if before is not None and outputs.kind == "next set" and first is None:
+        first = predicted(outputs, before, network.alphabet)
+    return make(**{**settings, "outputs": outputs, "first": first}, packing=packing, start=start)
 
 
 def _trial_words(symbols: int) -> Tensor:
@@ -351,7 +349,7 @@ def tried_forward(
             f"forward(symbols) returned {shapes_of(outputs)}; expected outputs (words, symbols, O), or (words, O)"
         )
     network.along = outputs.dim() == 3
-    begins = network.vocabulary is not None and network.vocabulary.bos is not None
+    begins = network.begins
     ahead = outputs.shape[1] - codes.shape[1] if network.along else begins
     if network.along and (ahead not in (0, 1) or (begins and not ahead)):
         raise StacklensError(

@@ -151,9 +151,7 @@ def _distances(ours: np.ndarray, theirs: Tensor, read: Outputs | None) -> np.nda
 
 def outputs_read(network: StackModel[Any]) -> Outputs | None:
     """Return how the outputs of a network of one's own are read, None for any other network."""
-    if isinstance(network, WordNetwork):
-        return network.outputs
-    return network.shape.outputs if isinstance(network, StepNetwork) else None
+    return network.outputs if isinstance(network, WordNetwork | StepNetwork) else None
 
 
 def _activated_twice(values: Tensor, read: Outputs | None) -> AdapterFinding | None:

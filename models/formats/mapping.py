@@ -106,13 +106,10 @@ class MappedCell(nn.Module):
         if left := sorted(set(weights) - known):
             raise StacklensError(f"keys names {', '.join(left)}, which a network of this kind does not have")
 
-    def step(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor, Tensor]:
-        """Return the state after symbols ``x`` (B, n), the shares, the value to push, and the output, unread."""
-        state, shares, pushed = self.update(x, state, top)
-        return state, shares, pushed, self._linear("output", state[-1][0])
-
-    def update(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, Tensor, Tensor]:
-        """Return the state after symbols ``x`` (B, n), the actions, and the values to push, a row a stack."""
+    def step(self, x: Tensor, state: Any, top: Tensor) -> tuple[Any, ...]:
+        """Return the state after symbols ``x`` (B, n), the actions, and the values to push, a row a stack; and, where
+        that sees the tops before the update, the output, unread.
+        """
         seen, below, after = x.to(top), top.flatten(1), list[tuple[Tensor, ...]]()
         if "embedding_weight" in self.layers:
             seen = seen @ self.layers["embedding_weight"]
@@ -141,7 +138,8 @@ class MappedCell(nn.Module):
         raw = self._linear("actions", seen).unflatten(-1, (self.n_stacks, -1))  # type: ignore[no-untyped-call]
         actions = _SQUASHED[self.entries["stack"]](raw / self.entries["temperature"])
         pushed = _ACTIVATIONS[self.entries["push_activation"]](self._linear("push", seen))
-        return tuple(after), actions, pushed.view(*actions.shape[:2], -1)
+        answer = tuple(after), actions, pushed.view(*actions.shape[:2], -1)
+        return answer if self.entries["reads"] == "after" else (*answer, self._linear("output", seen))
 
     def output(self, state: Any, top: Tensor) -> Tensor:
         """Return the output that sees the tops after the update, unread."""
@@ -152,7 +150,6 @@ class MappedCell(nn.Module):
 
 
 def _rows(weights: Mapping[str, Tensor], entry: str) -> tuple[int, int]:
-    """Return the two sizes of a weight that there has to be."""
     value = weights.get(entry)
     if value is None or value.dim() != 2 or 0 in value.shape:
         shown = "is missing" if value is None else f"has shape {tuple(value.shape)}"
@@ -161,7 +158,6 @@ def _rows(weights: Mapping[str, Tensor], entry: str) -> tuple[int, int]:
 
 
 def _of_shape(weights: Mapping[str, Tensor], entry: str, shape: tuple[int, ...], why: str) -> Tensor:
-    """Return the weight of an entry, which has to be there and of this ``shape``."""
     value = weights.get(entry)
     if value is None:
         raise StacklensError(f"keys names no {entry}; expected one of shape {shape}, {why}")
@@ -261,13 +257,13 @@ def read_mapped(path: str | Path, alphabet: Sequence[str] | None = None) -> Step
     _check_used(content, held)
     # the wrapped cell: everything is known, so the trial of `wrap` has one form and one size to try
     tokens: dict[str, Any] = {name: content.get(name) for name in _TOKENS}
-    after, of_tokens = entries["reads"] == "after", any(token is not None for token in tokens.values())
+    of_tokens = any(token is not None for token in tokens.values())
     kept = ("stack", "n_stacks", "outputs", "reads", "first", "empty_word", "limit", "empty_value")
     network = wrap(
         cell,
         letters,
-        step=cell.update if after else cell.step,
-        output=cell.output if after else None,
+        step=cell.step,
+        output=cell.output if entries["reads"] == "after" else None,
         actions=actions,
         initial=content.get("initial"),
         hidden=((cell.hidden,) * (1 + (entries["cell"] == "lstm")),) * cell.depth,

@@ -2,9 +2,10 @@
 
 import os
 import string
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -251,19 +252,7 @@ def _usual_symbols(count: int) -> tuple[str, ...]:
 _CPP_EXPECTED = "expected a text file saved by the Stack-RNN C++ program, which begins with ten whole numbers"
 
 
-class Header(NamedTuple):
-    """The first line of a file."""
-
-    symbols: int
-    actions: int
-    hidden: int
-    stacks: int
-    cells: int
-    outputs: int
-    bptt: int
-    bptt_step: int
-    mod: int
-    depth: int
+Header = namedtuple("Header", "symbols actions hidden stacks cells outputs bptt bptt_step mod depth")  # the first line
 
 
 def is_stack_rnn_cpp(path: str | Path) -> bool:
@@ -315,7 +304,6 @@ def _header(line: str) -> Header:
 
 
 def _check_header(header: Header) -> None:
-    """Raise StacklensError for a first line that no network of the paper has."""
     demands = (
         (header.actions in (2, 3), f"{header.actions} actions; expected 2 (push, pop) or 3 (and no-op)"),
         (header.symbols == header.outputs, f"{header.symbols} symbols in and {header.outputs} out; expected as many"),

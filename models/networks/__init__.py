@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MODELS: dict[str, tuple[str, str, str]] = {
     "nnpda": ("nnpda", "NNPDA", "NNPDAConfig"),
     "stack-rnn": ("joulin", "StackRNN", "StackRNNConfig"),
-    "list-rnn": ("joulin", "ListRNN", "ListRNNConfig"),
+    "list-rnn": ("joulin", "ListRNN", "StackRNNConfig"),
     "marnn-stack-rnn": ("suzgun", "MarnnStackRNN", "MarnnConfig"),
     "marnn-stack-lstm": ("suzgun", "MarnnStackLSTM", "MarnnConfig"),
     "marnn-joulin": ("suzgun", "MarnnJoulin", "MarnnConfig"),

@@ -23,7 +23,7 @@ from ...languages.words import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
 from ..stacks.cells import NoStack
 from .layers import PaperNetwork, affine, check_fields, check_predictor, check_shape, lstm_cell
-from .scan import Activation, Scan, ScanShape, ScanWeights, looked_up, scan
+from .scan import Activation, Scan, ScanShape, looked_up, scan
 
 BaselineKind = Literal["rnn", "lstm", "linear"]
 BaselineTask = Literal["next set", "next symbol", "transduction"]
@@ -58,11 +58,8 @@ class StacklessNetwork(PaperNetwork[NoStack]):
     n_stacks = 0
     cell_size = 1
 
-    def initial_memory(self, leading: tuple[int, ...]) -> NoStack:
-        return NoStack(next(self.parameters()).new_zeros(*leading, 0, 1))
-
     def stack_of(self, cells: Tensor) -> NoStack:
-        return NoStack(cells[:, :, 0])
+        return NoStack(cells.sum(-2))
 
     def scanned(self, kind: Activation, drive: Tensor, recurrent: Tensor, hidden: Tensor) -> Scan:
         """Return the steps of units that ``drive`` (T, ..., B, rows) and they themselves drive, with no stack to read.
@@ -71,7 +68,7 @@ class StacklessNetwork(PaperNetwork[NoStack]):
         nothing = recurrent.new_zeros(*self.leading, 0, self.shape.hidden)
         no_cells = hidden.new_zeros(*hidden.shape[:-1], 0, 0, 1)
         shape = ScanShape(kind, 2, 1, 0.0, 0)
-        return scan(drive, ScanWeights(recurrent, nothing, nothing[..., 0]), hidden.contiguous(), no_cells, shape)
+        return scan(drive, (recurrent, nothing, nothing[..., 0]), hidden.contiguous(), no_cells, shape)
 
 
 class Baseline(StacklessNetwork):
@@ -98,7 +95,6 @@ class Baseline(StacklessNetwork):
         self.draw_weights(1 / math.sqrt(shape.hidden if self.layers else self.n_symbols), seed, nets)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return the hidden vectors after ``symbols`` (B,) and the output; there are no actions."""
         seen = torch.nn.functional.one_hot(symbols, self.n_symbols).to(hidden.dtype)
         seen = seen.expand(*hidden.shape[:-1], self.n_symbols)
         before = hidden.reshape(*hidden.shape[:-1], self.vectors, self.shape.hidden)
@@ -123,11 +119,7 @@ class Baseline(StacklessNetwork):
             return super().run(symbols, state, noise)
         vectors = state.hidden.reshape(*state.hidden.shape[:-1], self.vectors, self.shape.hidden)
         after, cells = [], []
-        weights, known = self.get_parameter("input_0_weights").mT, symbols.clamp(min=0)
-        if symbols.dim() == 2:
-            drive = looked_up(weights, known)  # (T, ..., B, rows)
-        else:  # every network has words of its own
-            drive = torch.nn.functional.one_hot(known, self.n_symbols).to(weights) @ weights
+        drive = looked_up(self.get_parameter("input_0_weights").mT, symbols.clamp(min=0))  # (T, ..., B, rows)
         for layer in range(self.layers):
             biases = self.get_parameter(f"input_{layer}_bias") + self.get_parameter(f"hidden_{layer}_bias")
             drive = drive + biases.unsqueeze(-2)
@@ -215,7 +207,6 @@ class SCRN(StacklessNetwork):
         self.draw_weights(1 / math.sqrt(shape.hidden), seed, nets)
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        """Return h and s after ``symbols`` (B,) and the next symbol's probabilities; there are no actions."""
         before, slow = hidden[..., : self.shape.hidden], hidden[..., self.shape.hidden :]
         kept = self.shape.decay
         slow = (1 - kept) * self.slow_weights[..., symbols, :] + kept * slow

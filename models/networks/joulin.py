@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 from ...core.errors import StacklensError
 from ...languages.words import TaskKind
-from ..base import ActionKind, ControllerOutput, NetworkState, Run, S, cat_slots
+from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack, filled_up
 from .layers import PaperNetwork, add_parameters, check_fields, check_shape
-from .scan import ScanShape, ScanWeights, driven, scan
+from .scan import ScanShape, driven, scan
 
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
 
@@ -107,28 +107,14 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
     name: ClassVar[str] = "stack-rnn"
     OPERATIONS: ClassVar[tuple[str, ...]] = ("push", "pop")
 
-    def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
-        return SuperpositionStack.empty(
-            leading,
-            self.n_stacks,
-            self.cell_size,
-            self.output_weights,
-            empty_value=EMPTY_READING,
-            depth=self.depth,
-            limit=self.stack_limit,
-        )
-
     def run(self, symbols: Tensor, state: NetworkState[SuperpositionStack], noise: Tensor | None = None) -> Run:
-        """Return the steps on ``symbols`` (T, B), by hand-made gradients where these are wanted and can be had."""
         if not torch.is_grad_enabled() or (self.stack_limit is not None and self.stack_limit < self.depth):
             return super().run(symbols, state, noise)
         size = self.shape.hidden
-        of_hidden = (
-            self.recurrent_weights if self.recurrent else self.memory_weights.new_zeros(*self.leading, size, size)
-        )
-        recurrent = torch.cat([of_hidden, self.memory_weights], -1)
+        nothing = self.memory_weights.new_zeros(*self.leading, size, size)
+        recurrent = torch.cat([self.recurrent_weights if self.recurrent else nothing, self.memory_weights], -1)
         heads = torch.cat([self.action_weights, self.pushed_weights], -2)
-        weights = ScanWeights(recurrent, heads, heads.new_zeros(heads.shape[:-1]))
+        weights = recurrent, heads, heads.new_zeros(heads.shape[:-1])
         shape = ScanShape("sigmoid", len(self.operations), self.depth, EMPTY_READING, self.stack_limit)
         drive = driven(self.input_weights, symbols, recurrent, noise)
         made = scan(drive, weights, state.hidden, state.stack.stored, shape)
@@ -162,19 +148,10 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         return whole
 
     def _places(self, kept: Sequence[int]) -> dict[str, Any]:
-        """Return where the weights of the stacks ``kept`` stand."""
         rows, columns = (
             [stack * size + i for stack in kept for i in range(size)] for size in (len(self.operations), self.depth)
         )
         return {"action_weights": rows, "memory_weights": (slice(None), columns), "pushed_weights": list(kept)}
-
-
-@dataclass(frozen=True)
-class ListRNNConfig(StackRNNConfig):
-    """The shape of a List RNN: as `StackRNNConfig`, whose words are to be read so. ``n_stacks`` is the number of lists
-    (the paper has 5), ``depth`` how many cells the hidden layer sees, from the head leftwards, and ``stack_limit`` how
-    many cells there are from the head leftwards, and as many to its right.
-    """
 
 
 @dataclass(frozen=True)
@@ -189,6 +166,7 @@ class ListMemory(CellMemory):
     """
 
     SLOTS: ClassVar[str] = "left"
+    empty_value = EMPTY_READING
     left: Tensor  # the head and the cells to its left, (..., B, n_lists, C, 1), the head first
     right: Tensor  # the cells to the right of the head, (..., B, n_lists, C', 1), the nearest first
     depth: int = 1  # how many cells `reading` shows
@@ -201,10 +179,6 @@ class ListMemory(CellMemory):
         """Return empty lists; ``leading`` ends with the batch, ``like`` gives dtype and device."""
         nothing = like.new_zeros(*leading, n_lists, 0, 1)
         return cls(nothing, nothing, depth, limit)
-
-    def cells(self, count: int) -> Tensor:
-        """Return the head and the cells to its left, the head first."""
-        return filled_up(self.left, count, EMPTY_READING)
 
     def next(self, actions: Tensor, pushed: Tensor) -> ListMemory:
         """Return the lists after ``actions`` with ``pushed`` (..., B, n_lists, 1). ``actions`` (..., B, n_lists, 3 or
@@ -230,18 +204,13 @@ class ListMemory(CellMemory):
             self.limit,
         )
 
-    def joined(self, others: Sequence[ListMemory]) -> ListMemory:
-        left, right = (
-            cat_slots([getattr(part, side).movedim(2, 1) for part in (self, *others)], EMPTY_READING).movedim(1, 2)
-            for side in ("left", "right")
-        )
-        return replace(self, left=left, right=right)
-
 
 class ListRNN(MemoryRNN[ListMemory]):
-    """A List RNN, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``.
+    """A List RNN, or ``nets`` of them on a leading axis, net n with the weights of ``seed + n``. Of its shape
+    ``n_stacks`` is the number of lists (the paper has 5), ``depth`` how many cells the hidden layer sees, from the head
+    leftwards, and ``stack_limit`` how many cells there are from the head leftwards, and as many to its right.
 
-    >>> net = ListRNN(ListRNNConfig(("a", "b"), n_stacks=5), seed=1)
+    >>> net = ListRNN(StackRNNConfig(("a", "b"), n_stacks=5), seed=1)
     >>> step = net.step(torch.tensor([0]), net.initial_state(1))
     >>> net.operations, step.actions.shape, step.reading.shape
     (('insert', 'left', 'right'), torch.Size([1, 5, 3]), torch.Size([1, 5, 2]))
@@ -249,12 +218,8 @@ class ListRNN(MemoryRNN[ListMemory]):
 
     name: ClassVar[str] = "list-rnn"
     OPERATIONS: ClassVar[tuple[str, ...]] = ("insert", "left", "right")
+    no_automaton = "list-rnn works on lists, which are no stacks: it has no pushdown automaton"
 
     def initial_memory(self, leading: tuple[int, ...]) -> ListMemory:
         like, limit = self.output_weights, self.stack_limit
         return ListMemory.empty(leading, self.n_stacks, like, depth=self.depth, limit=limit)
-
-    def stack_of(self, cells: Tensor) -> ListMemory:
-        """Raise StacklensError: no window of cells says what lies to the other side of the head."""
-        del cells
-        raise StacklensError(f"{self.name} works on lists, which are no stacks: it has no pushdown automaton")

@@ -6,7 +6,6 @@ somebody else wrote are called, and the models by name.
 """
 
 import copy
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -124,6 +123,7 @@ class PaperNetwork(StackModel[S]):
     shape: Any  # its configuration; what that has in common with `ModelSpec` is the network's too
     leading: tuple[int, ...]  # the axes before the batch, () or (nets,)
     n_hidden: int  # how many numbers a hidden vector has, an LSTM's c included
+    no_automaton: ClassVar[str]  # of a memory that no window of cells says all of: that there is no automaton, and why
 
     def __init__(self, shape: Any, nets: int | None) -> None:
         super().__init__()
@@ -144,17 +144,18 @@ class PaperNetwork(StackModel[S]):
     def config(self) -> dict[str, Any]:
         return asdict(self.shape)
 
-    @abstractmethod
+    def stack_of(self, cells: Tensor) -> S:
+        del cells
+        raise StacklensError(self.no_automaton)
+
     def initial_memory(self, leading: tuple[int, ...]) -> S:
         """Return empty memories; ``leading`` ends with the batch."""
+        return self.stack_of(next(self.parameters()).new_zeros(*leading, self.n_stacks, 0, self.cell_size))
 
     def initial_state(self, batch: int) -> NetworkState[S]:
         leading, like = (*self.leading, batch), next(self.parameters())
         rejected = torch.zeros(leading, dtype=torch.bool, device=like.device)
         return NetworkState(like.new_zeros(*leading, self.n_hidden), self.initial_memory(leading), rejected)
-
-
-# ---- The same function with other weights ----
 
 
 class _Beside(nn.Module):
@@ -179,9 +180,6 @@ def like_weights(module: nn.Module | None) -> Tensor:
     """Return a tensor of the type and on the device of a module's weights."""
     weights = None if module is None else next(module.parameters(), None)
     return torch.zeros(()) if weights is None else weights.detach().new_zeros(())
-
-
-# ---- The tokens of a network, of which words are made of some only ----
 
 
 @dataclass(frozen=True)
@@ -279,12 +277,24 @@ class OwnModule:
 
     module: nn.Module | None  # whatever holds the weights; None for none
     called: tuple[nn.Module | None]  # in a tuple, for it is no part of a copy
+    vocabulary: Vocabulary | None  # its tokens, where there are others than symbols of the alphabet
     name: ClassVar[str]
 
     @property
     def hooked(self) -> nn.Module | None:
         """Return the module that the functions reach."""
         return self.called[0]
+
+    @property
+    def like(self) -> Tensor:
+        """Return a tensor of the type of hidden vectors and outputs, which bfloat16 is not: numpy lacks it."""
+        like = like_weights(self.module)
+        return like.float() if like.dtype == torch.bfloat16 else like
+
+    @property
+    def begins(self) -> bool:
+        """Return whether a token is read before the first symbol."""
+        return self.vocabulary is not None and self.vocabulary.bos is not None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return a network with weights of its own; the module that was wrapped is never changed."""

@@ -93,19 +93,16 @@ class InstructionNet(nn.Module):
 
     def forward(self, seen: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Return the memory after ``seen`` (..., B, n_in), (..., B, memory), and z_t, (..., B, n_out)."""
-        if self.kind == "linear":
-            return memory, self._last_layer(seen)
-        before = memory[..., : self.hidden]
-        drive = seen @ self.weight_ih.mT + self.bias_ih.unsqueeze(-2)
-        drive = drive + before @ self.weight_hh.mT + self.bias_hh.unsqueeze(-2)
-        if self.kind == "rnn":
-            after = torch.tanh(drive)
-            return after, self._last_layer(after)
-        after, cell = lstm_cell(drive, memory[..., self.hidden :])
-        return torch.cat([after, cell], -1), self._last_layer(after)
-
-    def _last_layer(self, features: Tensor) -> Tensor:
-        return features @ self.weight.mT + self.bias.unsqueeze(-2)
+        after = seen
+        if self.kind != "linear":
+            drive = seen @ self.weight_ih.mT + self.bias_ih.unsqueeze(-2)
+            drive = drive + memory[..., : self.hidden] @ self.weight_hh.mT + self.bias_hh.unsqueeze(-2)
+            if self.kind == "rnn":
+                after = memory = torch.tanh(drive)
+            else:
+                after, cell = lstm_cell(drive, memory[..., self.hidden :])
+                memory = torch.cat([after, cell], -1)
+        return memory, after @ self.weight.mT + self.bias.unsqueeze(-2)
 
 
 class InstructedNetwork(PaperNetwork[S]):
@@ -213,7 +210,6 @@ class _StrengthCourse:
         self.floor = np.empty((steps, nets, batch))
 
     def run(self) -> None:
-        """Fill all arrays, step by step."""
         for t in range(len(self.drive)):
             rows = self.recurrent @ self.before[t]
             rows += self.drive[t]
@@ -300,9 +296,6 @@ def _outer_products(rows: Array, columns: Array) -> Array:
     return (rows @ columns.swapaxes(-1, -2)).sum(0)  # type: ignore[no-any-return]
 
 
-# ---- The network ----
-
-
 class NeuralStack(InstructedNetwork[StrengthStack]):
     """A Neural Stack model, or ``nets`` of them on a leading axis, in float64 (the authors trained in float32). Outputs
     are softmax(y_t), a distribution over the output alphabet; actions are (pop u_t, push d_t). A word is what is read,
@@ -328,9 +321,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         weights = torch.cat([self.net.weight_hh, self.net.weight_ih], -1)
         return weights[..., rows, :], (self.net.bias_ih + self.net.bias_hh)[..., rows]
 
-    def initial_memory(self, leading: tuple[int, ...]) -> StrengthStack:
-        return StrengthStack.empty(leading, self.cell_size, self.net.bias)
-
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h_t (h_t and c_t for an LSTM), (u_t, d_t) and v_t in (0, 1), and softmax(y_t)."""
         seen = reading[..., 0, :]
@@ -342,7 +332,6 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
         return ControllerOutput(after, instructions[..., :2], instructions[..., 2:], torch.softmax(logits, -1))
 
     def run(self, symbols: Tensor, state: NetworkState[StrengthStack], noise: Tensor | None = None) -> Run:
-        """Return the steps on ``symbols`` (T, B) or (T, ..., B) from ``state``; gradients come from the scan."""
         if not torch.is_grad_enabled() or state.stack.tops.shape[-1] or not len(symbols):
             return super().run(symbols, state, noise)
         lone = not self.leading
@@ -423,6 +412,7 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
     operations = ("pop", "push", "pop input", "push output")
     biases = (-1.0, 0.0, 1.0, 1.0)  # no pops, but reading and writing at every step: as in the authors' program
     real_time = False
+    no_automaton = "a buffered-neural-stack takes epsilon-steps: it has no real-time pushdown automaton"
 
     def __init__(self, shape: BufferedConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__(shape, seed=seed, nets=nets)
@@ -461,11 +451,6 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
             return torch.softmax(_read_off(ends, logits, readings.to(ends)), -1).movedim(-2, 0)
         seen = window(ends.unsqueeze(-2), readings.to(ends))  # (..., B, T, S)
         return torch.softmax(seen @ logits, -1).movedim(-2, 0)
-
-    def stack_of(self, cells: Tensor) -> Buffers:
-        """Raise StacklensError: with an input that waits in a queue there is no real-time machine."""
-        del cells
-        raise StacklensError(f"a {self.name} takes epsilon-steps: it has no real-time pushdown automaton")
 
 
 def _read_off(ends: Tensor, values: Tensor, positions: Tensor) -> Tensor:

@@ -96,9 +96,6 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         shapes["state_bias"] = (n_states,)
         return shapes if shape.order == "full" else {**shapes, "action_bias": (1,)}  # eq. 23 has none
 
-    def initial_memory(self, leading: tuple[int, ...]) -> ContinuousStack:
-        return ContinuousStack.empty(leading, self.n_symbols, self.state_bias)
-
     def initial_state(self, batch: int) -> NetworkState[ContinuousStack]:
         """Return state neurons (1, 0, ..., 0) and an empty stack (section 4.1)."""
         state = super().initial_state(batch)
@@ -231,11 +228,9 @@ def window_slopes(stack: ContinuousStack) -> Tensor:
     top = torch.where(visible, place, -1).amax(-1)
     bottom = torch.where(visible, place, slots).amin(-1)
     some, full = (top >= 0).unsqueeze(-1), (stack.length >= 1).unsqueeze(-1)
-    return _values_at(stack, top.clamp(min=0)) * some - _values_at(stack, bottom.clamp(max=slots - 1)) * (some & full)
-
-
-def _values_at(stack: ContinuousStack, slot: Tensor) -> Tensor:
-    return stack.values.take_along_dim(slot[..., None, None], -2).squeeze(-2)
+    ends = top.clamp(min=0), bottom.clamp(max=slots - 1)
+    first, last = (stack.values.take_along_dim(slot[..., None, None], -2).squeeze(-2) for slot in ends)
+    return first * some - last * (some & full)
 
 
 class RtrlNNPDA(NNPDA):
@@ -257,12 +252,10 @@ class _RtrlCourse(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *of_columns: Tensor) -> tuple[Tensor | None, ...]:
         net: NNPDA = ctx.net
-        total = None
+        total: Any = 0.0
         for t, (of_hidden, of_length, of_underflow) in enumerate(_sensitivities(net, ctx.symbols)):
             for of_column, part in zip(of_columns, (of_hidden[..., -1, :], of_length, of_underflow), strict=True):
-                added = (of_column[..., t].unsqueeze(-1) * part).sum(-2)
-                total = added if total is None else total + added
-        assert total is not None
+                total = total + (of_column[..., t].unsqueeze(-1) * part).sum(-2)
         sizes = [value.numel() // max(1, total.shape[:-1].numel()) for value in net.parameters()]
         shares = torch.split(total, sizes, -1)
         gradients = [part.view_as(value) for part, value in zip(shares, net.parameters(), strict=True)]

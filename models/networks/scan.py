@@ -308,32 +308,25 @@ class Scan(NamedTuple):
     state: Tensor  # the hidden vectors after the last step, (N, B, H), of an LSTM h and c, (N, B, 2H); nor into it
 
 
-class ScanWeights(NamedTuple):
-    """The weights of N networks; the axis of networks may be missing everywhere."""
-
-    recurrent: Tensor  # R, (N, H, H + stacks * depth * D), of an LSTM (N, 4H, …): input, forget, cell, output
-    heads: Tensor  # A of all stacks one below the other, and N likewise, (N, stacks * (operations + D), H)
-    bias: Tensor  # a and n, (N, stacks * (operations + D))
-
-
 def scan(
-    drive: Tensor, weights: ScanWeights, hidden: Tensor, cells: Tensor, shape: ScanShape, noise: Tensor | None = None
+    drive: Tensor,  # what the symbols add, (T, N, B, H), of an LSTM (T, N, B, 4H)
+    # R, (N, H, H + stacks * depth * D), of an LSTM (N, 4H, …): input, forget, cell, output; the heads A of all stacks
+    # one below the other, and N likewise, (N, stacks * (operations + D), H); a and n, (N, stacks * (operations + D))
+    weights: tuple[Tensor, Tensor, Tensor],
+    hidden: Tensor,  # h_0, (N, B, H), of an LSTM h_0 and c_0, (N, B, 2H)
+    cells: Tensor,  # of the stacks before the first step, (N, B, stacks, C, D)
+    shape: ScanShape,
+    noise: Tensor | None = None,  # what is added before the softmax, (T, N, B, stacks * operations)
 ) -> Scan:
     """Return a run of T steps of N networks on B words each; the axis of networks may be missing everywhere. Gradients
     flow into ``drive`` and ``weights`` only.
-
-    ``drive``: what the symbols add, (T, N, B, H), of an LSTM (T, N, B, 4H). ``weights``: those of every step.
-    ``hidden``: h_0, (N, B, H), of an LSTM h_0 and c_0, (N, B, 2H). ``cells``: the stacks before the first step, (N, B,
-    stacks, C, D). ``shape``: what is the same at every step. ``noise``: what is added before the softmax, (T, N, B,
-    stacks * operations); None for nothing.
     """
-    if drive.dim() == 3:
-        recurrent, heads, bias = (part.unsqueeze(0) for part in weights)
-        lone = ScanWeights(recurrent, heads, bias)
-        noise = None if noise is None else noise.unsqueeze(1)
-        made = scan(drive.unsqueeze(1), lone, hidden.unsqueeze(0), cells.unsqueeze(0), shape, noise)
-        return Scan(made.hidden.squeeze(1), made.shares.squeeze(1), made.cells.squeeze(0), made.state.squeeze(0))
-    return Scan(*_StackScan.apply(drive, *weights, hidden, cells, noise, shape))  # type: ignore[no-untyped-call]
+    if drive.dim() > 3:
+        return Scan(*_StackScan.apply(drive, *weights, hidden, cells, noise, shape))  # type: ignore[no-untyped-call]
+    noise = None if noise is None else noise.unsqueeze(1)
+    lone = (part.unsqueeze(0) for part in (*weights, hidden, cells))
+    made = _StackScan.apply(drive.unsqueeze(1), *lone, noise, shape)  # type: ignore[no-untyped-call]
+    return Scan(*(part.squeeze(axis) for part, axis in zip(made, (1, 1, 0, 0), strict=True)))
 
 
 def driven(weights: Tensor, symbols: Tensor, recurrent: Tensor, noise: Tensor | None) -> Tensor:
@@ -353,6 +346,8 @@ def looked_up(weights: Tensor, symbols: Tensor) -> Tensor:
     and zeros, whose derivative is a product again: that of indexing adds row by row. With the words of a language for
     symbols such a product is far larger than all else.
     """
+    if symbols.dim() > 2:  # every network has words of its own, (T, ..., B)
+        return torch.nn.functional.one_hot(symbols, weights.shape[-2]).to(weights) @ weights
     if weights.dim() == 2 and len(weights) > _MANY_SYMBOLS:
         return torch.nn.functional.embedding(symbols, weights)
     chosen = torch.nn.functional.one_hot(symbols.flatten(), weights.shape[-2]).to(weights)

@@ -25,7 +25,7 @@ from .layers import (
     lstm_cell,
     uniform,
 )
-from .scan import Activation, ScanShape, ScanWeights, driven, scan
+from .scan import Activation, ScanShape, driven, scan
 
 Gating = Literal["softmax", "softmax with temperature", "gumbel-softmax"]
 
@@ -125,7 +125,7 @@ class Marnn(PaperNetwork[S]):
             gumbel = self._gumbel(like).movedim(-3, 0) / warmth
         cells = getattr(state.stack, self.CELLS)  # (..., B, 1, C, D)
         shape = ScanShape(self.activation, len(self.operations), 1, 0.0, self.stack_limit, self.ring)
-        made = scan(drive, ScanWeights(recurrent, heads, bias), state.hidden, cells, shape, gumbel)
+        made = scan(drive, (recurrent, heads, bias), state.hidden, cells, shape, gumbel)
         output = torch.sigmoid(affine(made.hidden, self.output_weights, self.output_bias))
         memory = replace(state.stack, **{self.CELLS: made.cells})  # type: ignore[type-var]  # a dataclass
         after = NetworkState(made.state, memory, state.rejected, output[-1])
@@ -200,9 +200,6 @@ class MarnnStackRNN(Marnn[SuperpositionStack]):
     name: ClassVar[str] = "marnn-stack-rnn"
     operations = ("push", "pop")
 
-    def initial_memory(self, leading: tuple[int, ...]) -> SuperpositionStack:
-        return SuperpositionStack.empty(leading, 1, self.cell_size, self.output_bias, limit=self.stack_limit)
-
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
         return SuperpositionStack.from_cells(cells, limit=self.stack_limit)
 
@@ -253,6 +250,7 @@ class BabyNTM(Marnn[RingMemory]):
     operations = RING_OPERATIONS
     ring: ClassVar[bool] = True
     CELLS: ClassVar[str] = "cells"
+    no_automaton = "baby-ntm works on a ring, which is no stack: it has no pushdown automaton"
 
     def __init__(self, shape: MarnnConfig, *, seed: int = 0, nets: int | None = None) -> None:
         if shape.stack_limit is None:
@@ -263,8 +261,3 @@ class BabyNTM(Marnn[RingMemory]):
 
     def initial_memory(self, leading: tuple[int, ...]) -> RingMemory:
         return RingMemory.empty(leading, self.stack_limit or 0, self.cell_size, self.output_bias)
-
-    def stack_of(self, cells: Tensor) -> RingMemory:
-        """Raise StacklensError: a ring rotates, so no window of cells says what a stack's top says."""
-        del cells
-        raise StacklensError(f"{self.name} works on a ring, which is no stack: it has no pushdown automaton")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -33,9 +32,9 @@ class CellMemory(Memory):
     depth: int  # how many cells `reading` shows
     limit: int | None  # how many cells there are
 
-    @abstractmethod
     def cells(self, count: int) -> Tensor:
         """Return the ``count`` topmost cells, (..., B, n_stacks, count, D), the top first, empty ones included."""
+        return filled_up(getattr(self, self.SLOTS), count, self.empty_value)
 
     def topmost(self, count: int) -> Tensor:
         """Return the ``count`` topmost cells, (..., B, n_stacks, C, D), the top first; C is ``count``, or the limit."""
@@ -106,9 +105,6 @@ class SuperpositionStack(CellMemory):
             raise StacklensError(f"{stack.stored.shape[-2]} cells do not fit on a stack of at most {limit}")
         return stack
 
-    def cells(self, count: int) -> Tensor:
-        return filled_up(self.stored, count, self.empty_value)
-
     def next(self, actions: Tensor, pushed: Tensor) -> SuperpositionStack:
         """Return the stacks after ``actions`` with ``pushed`` (..., B, n_stacks, D) (eqs. 4 and 5). ``actions`` (...,
         B, n_stacks, 2 or 3) are the shares of push, pop and, if there is a third, no-op; each stack's sum to 1.
@@ -126,10 +122,6 @@ class SuperpositionStack(CellMemory):
         if len(shares) == 3:
             cells = cells + shares[2] * column[..., 1 : size + 1, :]
         return replace(self, stored=cells)._trimmed()
-
-    def joined(self, others: Sequence[SuperpositionStack]) -> SuperpositionStack:
-        size = max(part.stored.shape[-2] for part in (self, *others))
-        return replace(self, stored=torch.cat([part.cells(size) for part in (self, *others)]))
 
     def lowered(self, rows: Tensor, number: int, count: Tensor) -> SuperpositionStack:
         stored, size = self.stored.clone(), self.stored.shape[-2]
@@ -156,9 +148,6 @@ def filled_up(cells: Tensor, count: int, empty: float) -> Tensor:
     if missing <= 0:
         return cells[..., :count, :]
     return torch.cat([cells, cells.new_full((*cells.shape[:-2], missing, cells.shape[-1]), empty)], -2)
-
-
-# ---- Stacks of any kind beside each other ----
 
 
 @dataclass(frozen=True)
@@ -289,9 +278,6 @@ class RingMemory(Memory):
         mixed[..., -1:, :] += rotate_left * cells[..., :1, :]
         return RingMemory(mixed)
 
-    def joined(self, others: Sequence[RingMemory]) -> RingMemory:
-        return RingMemory(torch.cat([part.cells for part in (self, *others)]))
-
     def cell(self, number: int, place: Tensor) -> Cell:
         return Cell.of(self.cells[torch.arange(len(place)), number, place % self.cells.shape[-2]])
 
@@ -400,9 +386,6 @@ class NoStack(Memory):
         """Return the same: there are no ``actions`` (..., B, 0, 0), and nothing is ``pushed`` (..., B, 0, 1)."""
         del actions, pushed
         return self
-
-    def joined(self, others: Sequence[NoStack]) -> NoStack:
-        return NoStack(torch.cat([part.nothing for part in (self, *others)]))
 
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
         del rows, numbers, other

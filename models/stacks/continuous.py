@@ -20,7 +20,7 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..base import Cell, Memory, cat_slots
+from ..base import Cell, Memory
 
 _SWEEP = 32  # slots of which nothing is left are looked for when the number of slots is a multiple of this
 _every_slot = ContextVar("every slot", default=False)
@@ -45,6 +45,8 @@ class IntervalStack(Memory):
     tops: Tensor
     values: Tensor  # what slot t holds, (..., B, T, D)
     length: Tensor  # total length, (..., B), at least 0
+    behind: ClassVar[int] = 1
+    slot_axis: ClassVar[int] = 1
     n_actions: ClassVar[int]  # numbers that an action has, of which the last pushes
 
     @classmethod
@@ -55,9 +57,9 @@ class IntervalStack(Memory):
 
     @classmethod
     def of_cells(cls, cells: Tensor) -> Self:
-        """Return stacks of ``cells`` (M, 1, K, D) with a length of 1 each, the top first; none where it is NaN."""
-        stack = cls.empty((len(cells),), cells.shape[-1], cells)
-        for cell in cells.flip(-2).unbind(-2):  # (M, 1, D), the bottom first
+        """Return stacks of ``cells`` (..., B, 1, K, D) with a length of 1 each, the top first; none where it is NaN."""
+        stack = cls.empty(tuple(cells.shape[:-3]), cells.shape[-1], cells)
+        for cell in cells.flip(-2).unbind(-2):  # (..., B, 1, D), the bottom first
             push = (~cell[..., :1].isnan()).to(cells.dtype)
             stack = stack.next(torch.nn.functional.pad(push, (cls.n_actions - 1, 0)), cell.nan_to_num())
         return stack
@@ -87,14 +89,6 @@ class IntervalStack(Memory):
         floor = torch.relu(self.length - 1).unsqueeze(-1)
         visible = torch.relu(self.tops - torch.maximum(self.bottoms, floor))
         return (visible.unsqueeze(-1) * self.values).sum(-2).unsqueeze(-2)
-
-    def select(self, index: Tensor) -> Self:
-        place = (*[slice(None)] * (self.length.dim() - 1), index)
-        return replace(self, **{one.name: getattr(self, one.name)[place] for one in fields(self)})
-
-    def joined(self, others: Sequence[Self]) -> Self:
-        parts = (self, *others)
-        return replace(self, **{one.name: cat_slots([getattr(x, one.name) for x in parts]) for one in fields(self)})
 
     def cell(self, number: int, place: Tensor) -> Cell:
         """Return the pieces of the cell at ``place`` (B,) below the top."""

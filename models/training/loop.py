@@ -8,7 +8,7 @@ import math
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -237,10 +237,8 @@ def unstacked(single: M, weights: dict[str, Tensor], number: int) -> M:
 
 def detached(state: NetworkState[Any]) -> NetworkState[Any]:
     """Return the same state, from which no gradient flows back."""
-    stack = state.stack
-    tensors = {field.name: getattr(stack, field.name) for field in fields(stack)}
-    kept = {name: value.detach() for name, value in tensors.items() if isinstance(value, Tensor)}
-    return NetworkState(state.hidden.detach(), replace(stack, **kept), state.rejected)
+    kept = {name: value.detach() for name, value in state.stack.tensors().items()}
+    return NetworkState(state.hidden.detach(), replace(state.stack, **kept), state.rejected)
 
 
 # ---- What the command line asks of a training besides the loop: best scores, stopping and resuming ----

@@ -73,14 +73,9 @@ def cut_at_dead(language: Language, words: Iterable[Word]) -> list[Word]:
     """Return ``words`` cut after their first dead symbol, without those that are then prefixes of others. A prefix
     objective sees every prefix anyway, and stops at the first dead one: 371 palindrome words become 105.
     """
-    cut = set(each_cut_at_dead(language, words))
+    cut = {word[: language.first_dead(word)] for word in words}
     prefixes = {word[:t] for word in cut for t in range(len(word))}
     return sorted(cut - prefixes, key=lambda word: (len(word), word))
-
-
-def each_cut_at_dead(language: Language, words: Iterable[Word]) -> list[Word]:
-    """Return ``words`` in their order, each cut after its first dead symbol, where training stops (section 4.3 (2))."""
-    return [word[: language.first_dead(word)] for word in words]
 
 
 def roll_out(net: NNPDA, words: WordSet, read_end: bool) -> tuple[Tensor, Tensor, Tensor]:
@@ -306,7 +301,8 @@ class Training(Trainer):
     def _begin_stage(self, number: int) -> None:
         words = self.recipe.stages[number].word_list(self.language, self.seed)
         if self.recipe.each_word:
-            words = each_cut_at_dead(self.language, filter(None, words))  # the empty word has no update
+            # each is cut after its first dead symbol, where training stops (section 4.3 (2)); the empty has no update
+            words = [word[: self.language.first_dead(word)] for word in words if word]
         elif self.recipe.objective.startswith("prefix"):
             words = cut_at_dead(self.language, words)
         self._set_words(words, torch.ones(self.n_nets, 0, dtype=torch.float64))

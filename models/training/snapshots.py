@@ -86,8 +86,7 @@ class Snapshots:
 
     def state(self) -> dict[str, Any]:
         """Return all of it as plain data, for `restored`."""
-        taken = [dict(vars(one)) for one in self.taken]
-        return {"most": self.most, "every": self.every, "updates": self.updates, "taken": taken}
+        return {**vars(self), "taken": [dict(vars(one)) for one in self.taken]}
 
     @classmethod
     def restored(cls, state: dict[str, Any], most: int | None = None) -> Snapshots:

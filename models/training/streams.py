@@ -96,20 +96,43 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
     return np.atleast_1d(right.cpu().numpy()) / max(1, len(examples))
 
 
-@torch.no_grad()
 def decode_outputs(net: StackModel[Any], symbols: npt.NDArray[Any], device: str = "cpu") -> npt.NDArray[np.int64]:
     """Return what ``net`` predicts after each of ``symbols`` (B, T), -1 beyond the end of a stream, (..., B, T)."""
-    return np.concatenate([numbers for numbers, _ in _output_windows(net, symbols, device)], -1)
+    return _read_streams(net, symbols, device)[0]
 
 
-def _output_windows(net: StackModel[Any], symbols: npt.NDArray[Any], device: str) -> Any:
-    """Yield the numbers of the outputs, (..., B, W), and the outputs themselves, (W, ..., B, O), window by window."""
+@torch.no_grad()
+def _read_streams(
+    net: StackModel[Any],
+    symbols: npt.NDArray[Any],
+    device: str,
+    following: npt.NDArray[Any] | None = None,
+    counts: BoolArray | None = None,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return what ``net`` predicts on streams (B, T), (..., B, T), and how surprising what is ``following`` where it
+    ``counts`` is to it, in nats a symbol, (...); 0 where that is not asked.
+    """
     read = torch.from_numpy(np.maximum(symbols, 0).astype(np.int64)).to(device)
-    state = net.initial_state(len(read))
+    state, numbers, sums = net.initial_state(len(read)), list[npt.NDArray[np.int64]](), list[Tensor]()
     for begin in range(0, read.shape[1], _WINDOW):
-        made = net.run(read[:, begin : begin + _WINDOW].T, state)
+        there = slice(begin, begin + _WINDOW)
+        made = net.run(read[:, there].T, state)
         state = made.state
-        yield np.moveaxis(net.output_numbers(made.output), 0, -1), made.output
+        numbers.append(np.moveaxis(net.output_numbers(made.output), 0, -1))
+        if following is not None and counts is not None:
+            shape = (len(made.output), *[1] * (made.output.dim() - 3), -1)  # (W, ..., B)
+            lost = log_loss(made.output, torch.from_numpy(following[:, there]).long().T.to(device).view(shape))
+            counted = torch.from_numpy(counts[:, there]).T.to(lost).view(shape)
+            sums.append((lost * counted).sum((0, -1)).cpu())
+    total = 1 if counts is None else max(1, int(counts.sum()))
+    return np.concatenate(numbers, -1), np.asarray(sum(sums) / total, np.float64)
+
+
+def _right_pieces(
+    task: StreamTask, streams: Sequence[Sequence[str]], hits: npt.NDArray[Any]
+) -> list[npt.NDArray[np.bool_]]:
+    """Return which pieces of each of ``streams`` are right, given which outputs are, (..., streams, T)."""
+    return [task.pieces_correct(pieces, hits[..., row, : sum(map(len, pieces))]) for row, pieces in enumerate(streams)]
 
 
 @dataclass(frozen=True)
@@ -156,52 +179,25 @@ class PieceTest:
         with one_thread():
             return self._right(examples.hits(decode_outputs(net, examples.symbols, device)))
 
-    @torch.no_grad()
+    @one_thread()
     def right_and_entropy(self, net: StackModel[Any], device: str = "cpu") -> tuple[BoolArray, npt.NDArray[np.float64]]:
         """Return the same, and how surprising what can be known is to ``net``, in nats a symbol, (...)."""
         examples = self.task.examples(self.words())
-        numbers, entropy = _predictions_and_loss(
-            net, examples.symbols, np.maximum(examples.targets, 0), examples.mask, device
-        )
+        following = np.maximum(examples.targets, 0)
+        numbers, entropy = _read_streams(net, examples.symbols, device, following, examples.mask)
         return self._right(examples.hits(numbers)), entropy
 
     def _right(self, hits: npt.NDArray[Any]) -> BoolArray:
         """Return which pieces are right, (..., sizes, strings), given which outputs are, (..., streams, T)."""
-        found = [
-            self.task.pieces_correct(pieces, hits[..., row, : sum(map(len, pieces))])[..., self.ahead :]
-            for row, pieces in enumerate(self.pieces())
-        ]
-        each = self.sizes[1] - self.sizes[0] + 1
-        parts = [row.reshape(*row.shape[:-1], each, self.strings // self.streams) for row in found]
-        return np.concatenate(parts, -1)
+        found = [row[..., self.ahead :] for row in _right_pieces(self.task, self.pieces(), hits)]
+        each = self.sizes[1] - self.sizes[0] + 1, self.strings // self.streams
+        return np.concatenate([row.reshape(*row.shape[:-1], *each) for row in found], -1)
 
 
-@torch.no_grad()
+@one_thread()
 def stream_entropy(net: StackModel[Any], reading: Reading, device: str = "cpu") -> npt.NDArray[np.float64]:
     """Return how surprising what counts in one stream is to ``net``, in nats a symbol, (...)."""
-    symbols, following, counts = reading.symbols[None], reading.following[None], reading.counts[None]
-    return _predictions_and_loss(net, symbols, following, counts, device)[1]
-
-
-def _predictions_and_loss(
-    net: StackModel[Any], symbols: npt.NDArray[Any], following: npt.NDArray[Any], counts: BoolArray, device: str
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return what ``net`` predicts on streams (B, T), (..., B, T), and its loss a symbol where symbols count, (...)."""
-    mask, targets = torch.from_numpy(counts), torch.from_numpy(following).long()
-    predicted: list[npt.NDArray[np.int64]] = []
-    sums: list[Tensor] = []
-    done = 0
-    with one_thread():
-        for numbers, output in _output_windows(net, symbols, device):
-            predicted.append(numbers)
-            there = slice(done, done + len(output))
-            done += len(output)
-            expected = targets[:, there].T.to(device)  # (W, B)
-            lost = log_loss(output, expected.view(len(output), *[1] * (output.dim() - 3), -1))
-            counted = mask[:, there].T.to(lost).view(len(output), *[1] * (output.dim() - 3), -1)
-            sums.append((lost * counted).sum((0, -1)).cpu())
-    entropy = np.asarray(sum(sums) / max(1, int(counts.sum())), np.float64)
-    return np.concatenate(predicted, -1), entropy
+    return _read_streams(net, reading.symbols[None], device, reading.following[None], reading.counts[None])[1]
 
 
 # ---- Training predictors of streams a window of steps at a time, by Adam ----
@@ -390,8 +386,5 @@ class StreamTraining(Trainer):
 
     def _errors(self, net: StackModel[Any]) -> np.ndarray:
         hits = self._checks.hits(decode_outputs(net, self._checks.symbols, self.device))
-        wrong = np.zeros(self.n_nets, dtype=np.int64)
-        for row, pieces in enumerate(self._pieces):
-            length = sum(map(len, pieces))
-            wrong += (~self.task.pieces_correct(pieces, hits[:, row, :length])).sum(-1)
-        return wrong
+        wrong = [(~row).sum(-1) for row in _right_pieces(self.task, self._pieces, hits)]
+        return np.asarray(np.sum(wrong, 0))

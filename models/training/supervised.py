@@ -114,17 +114,16 @@ class Fitting(Trainer):
         self.optimizer = make(self.net.parameters(), lr=recipe.rate, weight_decay=recipe.weight_decay, fused=fused)
         self.train_words = task.sample(recipe.words, recipe.lengths, seed=recipe.words_seed + _TRAIN)
         # the words that networks are checked on: unseen ones as in training, longer ones, uniform members
-        recipe, seen = self.recipe, set(self.train_words.words)
-        seed = recipe.words_seed + _VALIDATION
-        words = list(self.task.sample(recipe.check_words, recipe.lengths, seed=seed).words)
+        seen, drawn = set(self.train_words.words), recipe.words_seed + _VALIDATION
+        words = list(task.sample(recipe.check_words, recipe.lengths, seed=drawn).words)
         if recipe.long_words:
-            longer = self.task.sample(recipe.long_words, recipe.long_lengths, split="test", seed=seed)
+            longer = task.sample(recipe.long_words, recipe.long_lengths, split="test", seed=drawn)
             words += longer.words
-            language, low, high = getattr(self.task, "language", None), longer.lengths.min(), longer.lengths.max()
+            language, low, high = getattr(task, "language", None), longer.lengths.min(), longer.lengths.max()
             if isinstance(language, Language):
-                words += language.sample(recipe.long_words, (int(low), int(high)), True, seed)
+                words += language.sample(recipe.long_words, (int(low), int(high)), True, drawn)
         fresh = [word for word in dict.fromkeys(words) if word not in seen]
-        self.check_words = self.task.examples(fresh or words)
+        self.check_words = task.examples(fresh or words)
         self.checked = f"{len(self.check_words)} checking words of up to {self.check_words.symbols.shape[1]} symbols"
         self._like = next(self.net.parameters()).detach()
         self.words_seen, self._share = 0, 0.0  # of all epochs, which is over

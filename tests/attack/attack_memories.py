@@ -18,7 +18,7 @@ from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.models.inference import written_on
-from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
+from stacklens.models.networks.joulin import ListRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig
 from stacklens.models.rounding import Rounded
@@ -97,7 +97,7 @@ def _lists(seed: int) -> Counter[str]:
     rng, tried = Random(seed), Counter[str]()
     for _ in range(6):
         n_lists, depth = rng.randint(1, 3), rng.randint(1, 2)
-        shape = ListRNNConfig(_LETTERS, rng.randint(1, 6), n_lists, depth, no_op=rng.random() < 0.5, stack_limit=200)
+        shape = StackRNNConfig(_LETTERS, rng.randint(1, 6), n_lists, depth, no_op=rng.random() < 0.5, stack_limit=200)
         net = _drawn(ListRNN(shape), rng)
         view = views_of(net)[0]
         for _ in range(4):

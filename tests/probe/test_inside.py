@@ -24,7 +24,7 @@ from stacklens.languages.catalogue import get_language
 from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
-from stacklens.models.networks.joulin import ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackLSTM, MarnnStackRNN
@@ -291,7 +291,7 @@ def test_setting_what_is_there_anyway_changes_nothing_at_all() -> None:
         MarnnStackLSTM(MarnnConfig(("(", ")")), seed=1),
         BabyNTM(MarnnConfig(("(", ")"), stack_limit=9), seed=1),
         StackRNN(StackRNNConfig(("(", ")"), n_stacks=2, hidden=5), seed=1),
-        ListRNN(ListRNNConfig(("(", ")"), n_stacks=2, hidden=5), seed=1),
+        ListRNN(StackRNNConfig(("(", ")"), n_stacks=2, hidden=5), seed=1),
         NeuralStack(NeuralStackConfig(("(", ")"), controller="rnn"), seed=1),
         NNPDA(NNPDAConfig(("(", ")")), seed=1, init=1.0),
         Baseline(BaselineConfig(("(", ")"), "lstm"), seed=1),

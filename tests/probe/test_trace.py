@@ -29,7 +29,7 @@ from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.networks import build_model
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
-from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
+from stacklens.models.networks.joulin import ListRNN, StackRNNConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.wrap import wrap
@@ -264,7 +264,7 @@ def gru_net() -> tuple[nn.Module, StackModel[Any]]:
         ("nnpda-palindrome", ["abcba", "aabba"]),  # a continuous one
         ("neural-stack-reversal", ["0110", "1010"]),  # strengths
         ("baby-ntm-dyck-2", ["([])", "(()["]),  # a ring
-        (ListRNN(ListRNNConfig(("a", "b")), seed=1), ["abba", "baba"]),
+        (ListRNN(StackRNNConfig(("a", "b")), seed=1), ["abba", "baba"]),
         (Baseline(BaselineConfig(("a", "b")), seed=1), ["abba", "baba"]),  # none
         (gru_net()[1], ["abba", "baba"]),
         (wrap(CAUSAL, "()", forward=CAUSAL, outputs="next set", activation="sigmoid"), ["(())", "()()"]),

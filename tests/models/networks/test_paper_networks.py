@@ -18,7 +18,7 @@ from stacklens.models.base import StackModel
 from stacklens.models.inference import verdicts_on, verdicts_on_all
 from stacklens.models.networks import build_model
 from stacklens.models.networks.baselines import SCRN, Baseline, BaselineConfig, SCRNConfig
-from stacklens.models.networks.joulin import ListMemory, ListRNN, ListRNNConfig, StackRNN, StackRNNConfig
+from stacklens.models.networks.joulin import ListMemory, ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import (
     BufferedConfig,
     BufferedNeuralStack,
@@ -85,7 +85,7 @@ MADE: list[StackModel[Any]] = [
         for seen in (False, True)
     ),
     *(StackRNN(shape, seed=5) for shape in JOULIN),
-    ListRNN(ListRNNConfig(("a", "b"), hidden=4, n_stacks=3, no_op=True, recurrent=True), seed=1),
+    ListRNN(StackRNNConfig(("a", "b"), hidden=4, n_stacks=3, no_op=True, recurrent=True), seed=1),
     *(
         model(MarnnConfig(("(", ")", "["), 4, 2, gating, 0.5, 6), seed=2)  # type: ignore[arg-type]
         for model in (MarnnStackRNN, MarnnStackLSTM, MarnnJoulin, BabyNTM)

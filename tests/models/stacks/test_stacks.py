@@ -14,7 +14,7 @@ from tests.refusals import refused
 from torch import Tensor, nn
 
 import stacklens as sl
-from stacklens.models.networks.joulin import ListRNN, ListRNNConfig
+from stacklens.models.networks.joulin import ListRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded, round_actions
@@ -200,7 +200,7 @@ LETTERS = ("a", "b", "c")
 
 
 def test_only_what_is_no_stack_has_views() -> None:
-    ring, lists = BabyNTM(MarnnConfig(LETTERS, stack_limit=9)), ListRNN(ListRNNConfig(LETTERS, n_stacks=2))
+    ring, lists = BabyNTM(MarnnConfig(LETTERS, stack_limit=9)), ListRNN(StackRNNConfig(LETTERS, n_stacks=2))
     assert [view.title for view in views_of(ring)] == [
         "its ring as one stack",
         "its ring as one stack, mirrored",
