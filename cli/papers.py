@@ -10,9 +10,9 @@ import typer
 
 from ..core.errors import StacklensError
 from ..core.files import LARGEST_CORPUS, check_folder, check_outputs, read_whole, write_whole
-from ..core.progress import progress_bar
+from ..core.progress import count, progress_bar
 from ..core.validation import LARGEST_SEED
-from .shell import MOST_JOBS, Device, QuietTable, new_app
+from .shell import MOST_JOBS, Device, QuietTable, new_app, print_table, wide_console
 
 if TYPE_CHECKING:
     from ..papers.grid import Grid, RunSettings
@@ -102,8 +102,6 @@ def _refuse(name: str, why: str, options: dict[str, Any]) -> None:
 
 def show(experiment: Experiment | Grid, folder: Path) -> None:
     """Print the tables of an experiment's results in ``folder``, ours beside theirs."""
-    from rich.console import Console
-
     from ..papers.grid import Grid, results_of
     from ..papers.results import read_results
     from ..papers.sun1993_steps import figure_tables, steps_beside
@@ -116,7 +114,7 @@ def show(experiment: Experiment | Grid, folder: Path) -> None:
         tables = [claims_table(found), *figure_tables(found)]
         tables += [steps_beside(found)] if experiment.name == "sun1993-claims" else []
     for shown in tables:
-        Console(highlight=False).print(rich_table(shown))
+        wide_console().print(rich_table(shown))
 
 
 # ---- `stacklens papers`: measure what the papers reported, and show ours beside theirs ----
@@ -146,26 +144,25 @@ _Whole = Annotated[Path | None, typer.Option(help=_WHOLE)]
 @papers_app.command("list")
 def list_experiments(results: _Folder = None) -> None:
     """List the experiments, and how much of them has been measured."""
-    from rich.console import Console
-    from rich.table import Column, Table
-
     from ..papers.grid import Grid, read_grid
     from ..papers.results import result_path
     from ..papers.runner import EXPERIMENTS
 
-    table = Table(Column("id", no_wrap=True), "paper", "what", "has", "measured")
-    folder = _results_folder(results)
+    rows, folder = list[list[str]](), _results_folder(results)
     for name, build in EXPERIMENTS.items():
         experiment = build()
         if isinstance(experiment, Grid):
             found = read_grid(name, folder)
             done = 0 if found is None else sum(found.row(row.name) is not None for row in experiment.rows)
-            measured = "yes" if done == len(experiment.rows) else f"{done} rows" if done else "no"
-            has = f"{len(experiment.rows)} rows"
+            measured = "yes" if done == len(experiment.rows) else count(done, "row") if done else "no"
+            has = count(len(experiment.rows), "row")
         else:
-            has, measured = f"{len(experiment.claims)} claims", "yes" if result_path(name, folder).is_file() else "no"
-        table.add_row(name, experiment.paper, experiment.title, has, measured)
-    Console(highlight=False, soft_wrap=True).print(table)
+            has, measured = (
+                count(len(experiment.claims), "claim"),
+                "yes" if result_path(name, folder).is_file() else "no",
+            )
+        rows.append([name, experiment.title, has, measured])
+    print_table(("id", "what", "has", "measured"), rows)
 
 
 @papers_app.command("run")

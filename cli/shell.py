@@ -20,8 +20,9 @@ from ..core.errors import StacklensError
 from ..core.validation import LARGEST_SEED
 
 if TYPE_CHECKING:
-    from ..extract.result import Extraction
+    from rich.console import Console
 
+    from ..extract.result import Extraction
 
 BAD_INPUT = 2
 _COMPLETION: Any = typer.completion  # which names what it has from elsewhere
@@ -155,16 +156,21 @@ def _prepare_place() -> None:
 _WIDTH = 150  # of a table, at least, where nobody says how wide
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> None:
-    """Print a table, which is never squeezed below a screen's width, and under it notes, a line each."""
+def wide_console() -> Console:
+    """Return a console that shows text as it is and never squeezes a table below a screen's width."""
     from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False, width=max(Console().width, _WIDTH))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> None:
+    """Print a table and under it notes, a line each."""
     from rich.table import Column, Table
 
     table = Table(Column(columns[0], overflow="fold"), *columns[1:])
     for row in rows:
         table.add_row(*row)
-    plain: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
-    console = Console(**plain, width=max(Console().width, _WIDTH))
+    console = wide_console()
     console.print(table)
     for note in notes:
         console.print(note, soft_wrap=True)

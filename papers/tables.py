@@ -372,19 +372,15 @@ def claims_table(results: Results) -> TextTable:
 
 
 def rich_table(table: TextTable) -> Table:
-    """Return a table for the shell."""
+    """Return a table for a console without markup."""
     from rich.table import Table
 
-    shown = Table(title=_without_markup(table.title), caption=_without_markup(table.caption) or None, show_lines=True)
+    shown = Table(title=table.title, caption=table.caption or None, show_lines=True)
     for column in table.columns:
-        shown.add_column(_without_markup(column), overflow="fold")
+        shown.add_column(column, overflow="fold")
     for row in table.rows:
-        shown.add_row(*map(_without_markup, row))
+        shown.add_row(*row)
     return shown
-
-
-def _without_markup(text: str) -> str:
-    return text.replace("[", r"\[")
 
 
 def replace_section(text: str, section: str) -> str:

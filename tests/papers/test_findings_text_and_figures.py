@@ -424,7 +424,7 @@ def test_the_command_line_runs_shows_and_refuses(tmp_path: Path, monkeypatch: py
     assert train.calls == [RunSettings((5, 6, 7), "paper")]
     assert "not run" in said
     assert said.endswith(f"wrote {tmp_path / 'toy.json'}\n")
-    assert "1 rows" in papers("list", *there)
+    assert "1 row " in papers("list", *there)
     assert papers("table", "toy", *there) in said
     assert papers("run", "toy", "--quiet", *there) == ""
     kept = [(row.protocol, row.seeds) for row in (read_grid("toy", tmp_path) or GridResults("", "", "")).rows]
