@@ -174,10 +174,7 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
 
 
 _LEFT_OUT = ("differs_rounded", "differs_network", "epochs")
-_FIRST = (
-    *("network", "status", "automaton"),
-    *("states", "stack_symbols", "transitions", "proof", "certificate"),
-)
+_FIRST = (*("network", "status", "automaton"), *("states", "stack_symbols", "transitions", "proof", "certificate"))
 _HEADINGS = {
     "stack_symbols": "stack symbols",
     "agrees_rounded": "follows rounded network",

@@ -269,6 +269,9 @@ def test_algorithms_put_them_into_other_steps_or_say_why_not() -> None:
     }
     pda = PushdownAutomaton(("p", "q", "r"), ("a",), ("x",), steps, "p", frozenset({"r"}))
     assert without_epsilon(pda).transitions == {("p", "a", ("⊥",)): Transition("r", (NONE,))}
+    again = {("q", "", ("x",)): Transition("s", (push("x"),)), ("s", "", ("x",)): Transition("r", (POP,))}
+    above = replace(pda, states=("p", "q", "r", "s"), transitions=steps | again)
+    assert without_epsilon(above).transitions == {("p", "a", ("⊥",)): Transition("r", (push("x"),))}
     found = compare(REVERSER, REVERSER)
     assert isinstance(found, Undecided)
     assert found.reason.startswith("equality needs a letter read in every step, and ε-steps stay: the step from read")

@@ -112,11 +112,7 @@ def test_a_field_that_is_wrong_is_named_in_one_line(changes: dict[str, Any], mes
         (None, {"n_states": 10**30}, "a whole number of 100 bits"),
         (None, {"n_states": 3}, "state_weights has shape (2, 14); expected (3, 21)"),
         (None, {"empty_reading": torch.ones(1)}, "empty_reading"),
-        (
-            None,
-            {"layers": 2},
-            "configuration is not that of a nnpda: found layers; expected alphabet, empty_reading",
-        ),
+        (None, {"layers": 2}, "configuration is not that of a nnpda: found layers; expected alphabet, empty_reading"),
         (MarnnStackRNN(MarnnConfig(("(", ")"))), {"hidden": 4_096}, "input_weights has shape (8, 2); expected"),
         (BabyNTM(MarnnConfig(("(", ")"))), {"stack_limit": 10**6}, "expected a ring of 1 to 4096 cells"),
         (StackRNN(StackRNNConfig(("a", "b"))), {"hidden": 4_096}, "input_weights has shape (2, 40); expected"),
@@ -362,8 +358,7 @@ WRONG_KINDS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("field", "kind"),
-    [*product(("task", "provenance", "config"), WRONG_KINDS), *product(("training",), BOMBS)],
+    ("field", "kind"), [*product(("task", "provenance", "config"), WRONG_KINDS), *product(("training",), BOMBS)]
 )
 def test_plain_data_of_a_wrong_kind_is_refused(field: str, kind: str, tmp_path: Path) -> None:
     assert hostile_complaint(content(**{field: WRONG_KINDS[kind]}), tmp_path / "net.pt")

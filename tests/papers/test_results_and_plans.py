@@ -15,15 +15,7 @@ from stacklens.core.errors import FileFormatError, UnknownNameError
 from stacklens.models.checkpoint import ZOO
 from stacklens.papers import results, runner
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, read_grid
-from stacklens.papers.results import (
-    FOLDER,
-    Experiment,
-    Finding,
-    PaperClaim,
-    read_results,
-    result_path,
-    write_results,
-)
+from stacklens.papers.results import FOLDER, Experiment, Finding, PaperClaim, read_results, result_path, write_results
 from stacklens.papers.runner import EXPERIMENTS, Plan, part_of, plan_of, run_experiment, run_into
 from stacklens.papers.tables import BEGIN, END, claims_table, markdown_table, replace_section, with_section
 

@@ -41,20 +41,7 @@ from .jobs import LONG
 from .networks import LARGEST_BODY, checkpoint_of, has_network, is_saved, random_word, store
 from .opening import keep_file
 from .panels import in_turn, known_specification, panel_lines, read_word, runner_of, shown
-from .requests import (
-    Access,
-    Reader,
-    answering,
-    body,
-    flag,
-    guard,
-    number,
-    one_of,
-    refused,
-    text,
-    texts,
-    view_of,
-)
+from .requests import Access, Reader, answering, body, flag, guard, number, one_of, refused, text, texts, view_of
 
 # ---- What the browser asks for while somebody works: networks, words, automata and extractions ----
 

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from tests.extract.certificate.proved import filled
 from tests.extract.hand_built import HandMachine, SuperpositionNet, hand_machines
 from tests.languages.plain_brackets import may_come
-from tests.probe.causal.mechanisms import (
-    DIRECT,
-    IDLING,
-    PHASED,
-    TOP_IN_STATE,
-    TURNING_CELLS,
-    TURNING_STATES,
-)
+from tests.probe.causal.mechanisms import DIRECT, IDLING, PHASED, TOP_IN_STATE, TURNING_CELLS, TURNING_STATES
 from tests.refusals import refused
 
 import stacklens as sl
