@@ -6,6 +6,7 @@ import json
 import re
 import statistics
 import textwrap
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -130,29 +131,30 @@ def claim_figures(results: Results) -> list[go.Figure]:
     figures = []
     for claim in results.claims:
         # these are sets of words, each with quantities, each with a count for every value
-        if claim.figures and all(
-            isinstance(counts, dict)
-            and counts
-            and all(isinstance(found, dict) and all(map(str.isdigit, found)) for found in counts.values())
-            for counts in claim.figures.values()
-        ):
-            names = dict.fromkeys(name for counts in claim.figures.values() for name in counts)
-            for name in names:
-                # how many words of each set have each value of the quantity, as bars side by side
-                figure = go.Figure(layout={"barmode": "group"})
-                for number, (words, counts) in enumerate(claim.figures.items()):
-                    colour, shape = CATEGORIES[number % len(CATEGORIES)], ("", "/", ".")[number % 3]
-                    figure.add_bar(
-                        x=[int(value) for value in counts.get(name, {})],
-                        y=list(counts.get(name, {}).values()),
-                        name=words,
-                        marker={"color": colour, "pattern": {"shape": shape}},
-                        hovertemplate=f"{name} %{{x}}<br>%{{y:,}} words<extra>{words}</extra>",
-                    )
-                figure.update_xaxes(title={"text": name})
-                figure.update_yaxes(title={"text": "words"})
-                figures.append(laid_out(figure, f"{results.paper}: {name}", 380, (60, 20, 80, 50)))
+        sets = claim.figures.items()
+        if not all(isinstance(counts, dict) and counts and all(map(_is_count, counts.values())) for _, counts in sets):
+            continue
+        for name in dict.fromkeys(name for _, counts in sets for name in counts):
+            # how many words of each set have each value of the quantity, as bars side by side
+            figure = go.Figure(layout={"barmode": "group"})
+            for number, (words, counts) in enumerate(sets):
+                found = counts.get(name, {})
+                colour, shape = CATEGORIES[number % len(CATEGORIES)], ("", "/", ".")[number % 3]
+                figure.add_bar(
+                    x=list(map(int, found)),
+                    y=list(found.values()),
+                    name=words,
+                    marker={"color": colour, "pattern": {"shape": shape}},
+                    hovertemplate=f"{name} %{{x}}<br>%{{y:,}} words<extra>{words}</extra>",
+                )
+            figure.update_xaxes(title={"text": name})
+            figure.update_yaxes(title={"text": "words"})
+            figures.append(laid_out(figure, f"{results.paper}: {name}", 380, (60, 20, 80, 50)))
     return figures
+
+
+def _is_count(found: Any) -> bool:
+    return isinstance(found, dict) and all(map(str.isdigit, found))
 
 
 def grid_figures(grid: Grid, results: GridResults) -> list[go.Figure]:
@@ -311,21 +313,21 @@ def paper_tables(name: str, folder: Path = FOLDER) -> PaperTables:
     if name not in EXPERIMENTS:
         raise UnknownNameError("table", name, list(table_names()))
     experiment = EXPERIMENTS[name]()
-    command = f"stacklens papers run {name}"
+    command, measured, figures = f"stacklens papers run {name}", path.is_file(), list[go.Figure]()
     if isinstance(experiment, Grid):
         found = read_grid(name, folder)
         results = found or GridResults(experiment.paper, name, experiment.title)
-        command = run_command(experiment, results)
-        tables, figures = tuple(grid_tables(experiment, results)), tuple(grid_figures(experiment, results))
-        return PaperTables(experiment.paper, experiment.title, command, found is not None, tables, figures)
-    if not path.is_file():
+        command, measured = run_command(experiment, results), found is not None
+        tables, figures = grid_tables(experiment, results), grid_figures(experiment, results)
+    elif measured:
+        claims = read_results(name, folder)
+        tables = [claims_table(claims), *figure_tables(claims), *step_tables(claims)]
+        figures = claim_figures(claims)
+    else:
         missing = tuple((claim.section, claim.claim, claim.paper, "not measured") for claim in experiment.claims)
         title, columns = f"{experiment.paper}: {experiment.title}", ("section", "what", "paper", "ours")
-        unmeasured = (TextTable(title, columns, missing, "not measured"),)
-        return PaperTables(experiment.paper, experiment.title, command, False, unmeasured)
-    claims = read_results(name, folder)
-    tables = (claims_table(claims), *figure_tables(claims), *step_tables(claims))
-    return PaperTables(experiment.paper, experiment.title, command, True, tables, tuple(claim_figures(claims)))
+        tables = [TextTable(title, columns, missing, "not measured")]
+    return PaperTables(experiment.paper, experiment.title, command, measured, tuple(tables), tuple(figures))
 
 
 def _network_row(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -367,11 +369,10 @@ def frame_of(table: TextTable) -> pd.DataFrame:
             columns += [(f"{name.removesuffix(_BESIDE)}: {whose}", [pair[i] for pair in pairs]) for whose, i in _WHOSE]
         else:
             columns.append((name, cells))
-    earlier = [[name for name, _ in columns[:place]].count(name) for place, (name, _) in enumerate(columns)]
-    made = {
-        f"{name} ({number + 1})" if number else name: cells
-        for (name, cells), number in zip(columns, earlier, strict=True)
-    }
+    made, met = dict[str, list[str]](), Counter[str]()
+    for name, cells in columns:
+        met[name] += 1
+        made[name if met[name] == 1 else f"{name} ({met[name]})"] = cells
     frame = pd.DataFrame(made)
     for name in frame.columns[[name.endswith((": ours", ": paper")) for name in frame.columns]]:
         known = ~frame[name].isin(("", NOTHING, NOT_RUN))

@@ -77,7 +77,6 @@ def _upload() -> Any:
 
 
 def _extract() -> Any:
-    """Start the extraction that a browser describes."""
     asked = body()
     name, given = text("network", among=asked), asked.get("settings", {})
     if not isinstance(given, dict):
@@ -209,7 +208,6 @@ def network_answer(name: str) -> dict[str, Any]:
 
 
 def _automaton_answer(name: str) -> dict[str, Any]:
-    """Return the drawings of the automaton and of the one before, and what its symbols mean."""
     one = shown(name)
     pda, (before, merged) = one.automaton, one.beside
     groups = None if before is None else shown(name, raw=True).groups or {}
@@ -233,7 +231,6 @@ _PATIENCE = 20  # seconds that a file waits for its turn
 
 
 def _file(name: str, suffix: str, word: str, rounded: bool, raw: bool) -> Response:
-    """Return the automaton, or the trace of a word, as a file."""
     content: Any
     if suffix == "pt":
         kept = networks.uploaded(name)
@@ -383,7 +380,6 @@ class Workbench(Dash):
         return super().index()  # type: ignore[no-untyped-call]
 
     def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]  # all are given by name
-        """Return the page's text, with what its address asks for as data in it."""
         parts["app_entry"] = '<div id="react-entry-point"></div>'
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
         theme, papers = request.cookies.get("theme", ""), html_of(tables_and_figures(), "papers")
