@@ -380,6 +380,7 @@ class Workbench(Dash):
         return super().index()  # type: ignore[no-untyped-call]
 
     def interpolate_index(self, **parts: str) -> str:  # type: ignore[override]  # all are given by name
+        """Return the page's text, with what its address asks for as data in it."""
         parts["app_entry"] = '<div id="react-entry-point"></div>'
         page: str = super().interpolate_index(**parts)  # type: ignore[no-untyped-call]
         theme, papers = request.cookies.get("theme", ""), html_of(tables_and_figures(), "papers")
