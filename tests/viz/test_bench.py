@@ -83,8 +83,8 @@ def test_what_is_said_after_every_symbol_is_what_the_network_says_of_every_prefi
 def test_the_run_is_that_of_the_automaton(word: str) -> None:
     run = run_automaton(LANGUAGE, word)
     configurations = list(LANGUAGE.run(word))[1:]
-    assert [LANGUAGE.states[number] for number in run.states] == [one.state for one in configurations]
-    assert [row[0] for row in run.heights] == [len(one.stacks[0]) for one in configurations]
+    assert [LANGUAGE.states[one.state] for one in run.letters] == [one.state for one in configurations]
+    assert [one.heights[0] for one in run.letters] == [len(one.stacks[0]) for one in configurations]
     assert (run.stuck is None) == (len(configurations) == len(word))
     data = run_data(LANGUAGE, run)
     stack: list[str] = []

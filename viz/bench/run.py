@@ -1,8 +1,8 @@
 """One word through a network, with the topmost cells of its stacks, and through an automaton, however long it is."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -206,19 +206,23 @@ def _accepted_prefixes(pda: PushdownAutomaton, word: Word) -> np.ndarray:
 # ---- An automaton's run on one word as plain data: what a browser needs to follow it by itself ----
 
 
+class AfterLetter(NamedTuple):
+    """Where a run is once a letter and its ε-steps are read; states and symbols are their numbers in the automaton."""
+
+    taken: int  # how many moves there have been
+    state: int
+    pushed: list[int]  # what these steps have pushed to every stack, -1 for nothing
+    tops: list[int]  # the topmost symbol of every stack, -1 where it is empty
+    heights: list[int]  # how high every stack is
+
+
 @dataclass(frozen=True)
 class BenchAutomatonRun:
     """What a run does at each letter, until it is cut short."""
 
     moves: list[int]  # the number of the rule of each step in ``pda.transitions``, ε-steps too
-    # how many moves there have been once each letter and its ε-steps are read; as long as the run goes
-    taken: list[int]
-    states: list[int]  # the state then, as its number in ``pda.states``
-    # the topmost symbol of every stack then, as its number in ``pda.stack_alphabet``, -1 where it is empty
-    tops: list[list[int]]
-    heights: list[list[int]]  # how high every stack is then
-    pushed: list[list[int]]  # what each letter's steps have pushed to every stack, as a number, -1 for nothing
-    stuck: str | None = None  # why the run ends early, or None
+    letters: list[AfterLetter]  # as long as the run goes
+    stuck: str | None  # why the run ends early, or None
 
 
 def run_automaton(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:
@@ -226,32 +230,25 @@ def run_automaton(pda: PushdownAutomaton, word: Word) -> BenchAutomatonRun:
     rules = {key: number for number, key in enumerate(pda.transitions)}
     states = {state: number for number, state in enumerate(pda.states)}
     symbols = {symbol: number for number, symbol in enumerate(pda.stack_alphabet)}
-    run = BenchAutomatonRun([], [], [], [], [], [])
-    here, letters = pda.start, 0
-    for key, after in pda.moves(word):
-        step = pda.transitions[key]
-        run.moves.append(rules[key])
-        here, letters = after, letters + bool(key[1])
-        if not letters:  # an ε-step before the first letter
-            continue
-        if key[1]:
-            run.taken.append(0)
-            run.states.append(0)
-            run.tops.append([])
-            run.heights.append([])
-            run.pushed.append([-1] * pda.n_stacks)
-        for stack, operation in enumerate(step.operations):
+    moves, after, here = list[int](), list[AfterLetter](), pda.start
+    for key, here in pda.moves(word):
+        moves.append(rules[key])
+        pushed = [-1] * pda.n_stacks
+        if not key[1]:
+            if not after:  # an ε-step before the first letter
+                continue
+            pushed = after.pop().pushed
+        for stack, operation in enumerate(pda.transitions[key].operations):
             if operation.push is not None:
-                run.pushed[-1][stack] = symbols[operation.push]
-        run.taken[-1], run.states[-1] = len(run.moves), states[after.state]
-        run.tops[-1] = [symbols[stack[-1]] if stack else -1 for stack in after.stacks]
-        run.heights[-1] = [len(stack) for stack in after.stacks]
+                pushed[stack] = symbols[operation.push]
+        tops = [symbols[stack[-1]] if stack else -1 for stack in here.stacks]
+        after.append(AfterLetter(len(moves), states[here.state], pushed, tops, list(map(len, here.stacks))))
     read = (*word, *pda.letters[len(pda.input_alphabet) :])
-    if letters < len(read):
-        tops = " ".join(here.tops(pda.bottom))
-        stuck = f"rejected: {here.state} has no transition on {read[letters]} with {tops} on top"
-        return replace(run, stuck=stuck)
-    return run
+    stuck = None
+    if len(after) < len(read):
+        tops_shown = " ".join(here.tops(pda.bottom))
+        stuck = f"rejected: {here.state} has no transition on {read[len(after)]} with {tops_shown} on top"
+    return BenchAutomatonRun(moves, after, stuck)
 
 
 def run_data(pda: PushdownAutomaton, run: BenchAutomatonRun) -> dict[str, Any]:
@@ -269,7 +266,7 @@ def run_data(pda: PushdownAutomaton, run: BenchAutomatonRun) -> dict[str, Any]:
         "bottom": pda.bottom,
         "rules": rules,
         "moves": run.moves,
-        "taken": run.taken,
-        "after": run.states,
+        "taken": [one.taken for one in run.letters],
+        "after": [one.state for one in run.letters],
         "stuck": run.stuck,
     }

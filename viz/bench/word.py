@@ -270,10 +270,13 @@ def _cell_rows(run: BenchRun) -> list[Row]:
 
 def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Sequence[str], answers: Row) -> list[Row]:
     """Return what the automaton says, a row of answers, and what it does and holds at every step it takes."""
-    stacks = len(run.heights[0]) if run.heights else 0
-    numbers: list[tuple[str, str, list[int], Sequence[str]]] = [("state", "state", run.states, states)]
+    stacks = len(run.letters[0].heights) if run.letters else 0
+    numbers = [("state", "state", [one.state for one in run.letters], states)]
     for stack in range(stacks):
-        for name, values in (("pushes", run.pushed), ("top", run.tops)):
+        for name, values in (
+            ("pushes", [one.pushed for one in run.letters]),
+            ("top", [one.tops for one in run.letters]),
+        ):
             numbers.append((_numbered(name, stack, stacks), "stack", [row[stack] for row in values], symbols))
     more = {"type": "category", "part": "automaton"}
     rows: list[Row] = [{**answers, "id": "automaton", "part": "automaton"}]
@@ -282,7 +285,7 @@ def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Seque
         for name, palette, at, names in numbers
     ]
     for stack in range(stacks):
-        heights = [row[stack] for row in run.heights]
+        heights = [one.heights[stack] for one in run.letters]
         rows.append(_count_row(_numbered("height", stack, stacks), heights, part="automaton"))
     return rows
 
