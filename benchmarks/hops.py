@@ -122,7 +122,6 @@ class _Watch:
         self.lines: dict[CodeType, set[int]] = {}
 
     def entered(self, frame: FrameType, event: str, argument: object) -> Callable[..., Any] | None:
-        del event, argument
         code = frame.f_code
         if self._place(code.co_filename) is None or code.co_name == "<module>":
             return None

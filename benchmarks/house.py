@@ -25,7 +25,7 @@ FLOORS = ("core", "automata", "languages", "models", "probe", "extract", "papers
 GOALS = {  # what the house is to weigh one day
     "product files": 195,
     "product lines": 48_000,
-    "test lines": 30_751,
+    "test lines": 30_749,
     "longest product file": 600,
     "files with one importer": 30,
     "depth of imports": 18,
@@ -36,8 +36,8 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 182,
-    "product lines": 53_677,
-    "test lines": 30_751,
+    "product lines": 53_644,
+    "test lines": 30_749,
     "longest product file": 585,
     "files with one importer": 20,
     "depth of imports": 18,

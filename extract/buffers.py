@@ -187,14 +187,12 @@ class StepSpecification(Specification):
         return [word for word in self.beginnings if len(word) <= most]
 
     def long_words(self, n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
-        del n, lengths, seed
         return []
 
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
         return network_answers(Rounded(model), words)
 
     def compare(self, pda: PushdownAutomaton) -> Undecided:
-        del pda
         return Undecided("the steps of a network have no automaton of their own")
 
 

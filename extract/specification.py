@@ -46,7 +46,6 @@ class Specification(ABC):
 
     def deep_words(self, n: int, depth: int, seed: int) -> list[Word]:
         """Return words that drive a stack ``depth`` deep; none where that means nothing."""
-        del n, depth, seed
         return []
 
     @abstractmethod
@@ -55,12 +54,10 @@ class Specification(ABC):
 
     def scored(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return which answers count, of the same shape, bool; None for all."""
-        del words
         return None
 
     def answers_on_all(self, model: StackModel[Any], max_length: int) -> list[np.ndarray] | None:
         """Return the answers for all words of each length (see `models.inference.answers_on_all`), or None."""
-        del model, max_length
         return None
 
     def automaton(self) -> PushdownAutomaton | None:
@@ -89,7 +86,6 @@ class Specification(ABC):
 
     def compare_written(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether all that ``pda`` writes on every word is what it should be, as far as that is decided."""
-        del pda
         return Undecided(f"{self.name} does not say what should be written on a whole word")
 
 

@@ -101,14 +101,12 @@ class Memory:
 
     def cell(self, number: int, place: Tensor) -> Cell:
         """Return the cell at ``place`` (B,) int of memory ``number``; empty ones hold what an empty memory shows."""
-        del number, place
         raise _not_editable(self, "it has no cells")
 
     def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
         """Return the memories with ``cell`` at ``place`` (B,) of memory ``number``. On stacks of strengths the pieces
         take the place of what is there, cut off at the length that there is.
         """
-        del rows, number, place, cell
         raise _not_editable(self, "it has no cells")
 
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: Self) -> Self:
@@ -122,7 +120,6 @@ class Memory:
 
     def lowered(self, rows: Tensor, number: int, count: Tensor) -> Self:
         """Return the memories with ``count`` (B,) cells taken off the top of memory ``number``."""
-        del rows, number, count
         raise _not_editable(self, "it has no height")
 
 
@@ -306,7 +303,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         """Return ``answer`` with the output of a network that sees the stacks ``after`` their update, (..., R). Every
         step ends with it; only of such networks it is anything else than ``answer`` itself.
         """
-        del after
         return answer
 
     def whole_answer(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
@@ -317,7 +313,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         """Return the answers to whole ``words``, (N, 1) or (N, T); None where the network runs step by step. As in
         `models.inference` 1 or 0 from a recogniser, else a number a symbol, -1 beyond the end and once it rejects.
         """
-        del words
         return None
 
     def decide(self, state: NetworkState[S]) -> Tensor:
@@ -326,7 +321,6 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
         """Return where the network rejects for good after a step, (..., B) bool; nowhere by default."""
-        del stack
         return torch.zeros(hidden.shape[:-1], dtype=torch.bool, device=hidden.device)
 
     def step(self, symbols: Tensor, state: NetworkState[S]) -> Step[S]:
@@ -344,14 +338,12 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
 
     def feed(self, stack: S, symbols: Tensor) -> S:
         """Return the stacks as the controller is to see them with ``symbols`` (B,): unchanged, but for input queues."""
-        del symbols
         return stack
 
     def outputs_per_symbol(self, output: Tensor, actions: Tensor, lengths: Tensor) -> Tensor:
         """Return the outputs after each of T symbols, (T, ..., B, O), given ``output`` and ``actions`` of all steps.
         That is ``output`` itself, but for output queues. ``lengths`` (B,) are those of the words.
         """
-        del actions, lengths
         return output
 
     def run(self, symbols: Tensor, state: NetworkState[S], noise: Tensor | None = None) -> Run:

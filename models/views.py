@@ -57,12 +57,10 @@ class StackView(Wrapper[Any]):
 
     def cells_for(self, stacks: Sequence[int]) -> int | None:
         """Return up to which height of each the view is the network where it has these ``stacks``; None for any."""
-        del stacks
         return self.stack_limit
 
     def unused(self, taken: Sequence[str]) -> str | None:
         """Return why what is assumed holds if the network only takes the operations ``taken``; None if it need not."""
-        del taken
         return None
 
     def whole_actions(self, operations: Tensor, like: Tensor) -> Tensor:

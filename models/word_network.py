@@ -44,7 +44,6 @@ class Prefix:
 
     def next(self, actions: Tensor, pushed: Tensor) -> Prefix:
         """Return the same: there are no ``actions``, and nothing is ``pushed``."""
-        del actions, pushed
         return self
 
     def select(self, index: Tensor) -> Prefix:
@@ -144,7 +143,6 @@ class WordNetwork(StackModel[Prefix]):
         return replace(stack, codes=torch.cat([stack.codes, symbols[:, None]], 1))
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
-        del symbols, hidden, reading
         raise StacklensError(f"{self.name} is asked about whole words: it has no hidden vector to begin a step from")
 
     def stack_of(self, cells: Tensor) -> Prefix:
@@ -237,7 +235,6 @@ class ForwardNetwork(OwnModule, WordNetwork):
 
     def run(self, symbols: Tensor, state: NetworkState[Prefix], noise: Tensor | None = None) -> Run:
         """Return the outputs after every symbol, all at once; ``noise`` has no hidden unit to be added to."""
-        del noise
         output = self.outputs_along(symbols.T.clamp(min=0), (symbols >= 0).sum(0).tolist()).movedim(1, 0)  # (T, B, O)
         return Run(output, output[..., :0].unsqueeze(-2), replace(state, hidden=output[-1], output=output[-1]), output)
 

@@ -246,7 +246,6 @@ def without_monitor(net: StackModel[Any]) -> StackModel[Any]:
 
     class Unmonitored(Wrapper[Any]):
         def rejects(self, hidden: Tensor, stack: Any) -> Tensor:
-            del stack
             return torch.zeros(hidden.shape[:-1], dtype=torch.bool)
 
     return Unmonitored(net)

@@ -430,7 +430,6 @@ class _Builder(ET.TreeBuilder):
         self.depth = 0
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
-        del name, pubid, system
         raise AutomatonError("a document type or entities: JFLAP writes none, so this file is not read")
 
     def start(self, tag: str, attrs: dict[str, str], /) -> ET.Element:

@@ -145,7 +145,6 @@ class PaperNetwork(StackModel[S]):
         return asdict(self.shape)
 
     def stack_of(self, cells: Tensor) -> S:
-        del cells
         raise StacklensError(self.no_automaton)
 
     def initial_memory(self, leading: tuple[int, ...]) -> S:

@@ -428,7 +428,6 @@ class BufferedNeuralStack(InstructedNetwork[Buffers]):
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h_t, (u_t, d_t, i_t, o_t), v_t in (0, 1), and softmax(y_t); ``symbols`` are in ``reading`` already."""
-        del symbols
         hidden, drive = self.net(reading[..., 0, :], hidden)
         n_actions = len(self.operations)
         first = n_actions + self.cell_size

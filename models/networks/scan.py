@@ -67,7 +67,6 @@ class _SquashedUnits:
 
     def forward(self, t: int, sums: Array, out: Array) -> None:
         """Put h after step ``t`` into ``out`` (N, H, B), from the units' sums (N, H or 4H, B)."""
-        del t
         if self.activation == "tanh":
             np.tanh(sums, out=out)
         else:

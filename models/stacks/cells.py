@@ -255,7 +255,6 @@ class RingMemory(Memory):
         """Return all cells, (..., B, 1, size, D), the one that is seen first, whatever ``count`` is. A ring is always
         taken whole, since what it rotates left comes in at its end.
         """
-        del count
         return self.cells
 
     def reading(self) -> Tensor:
@@ -384,9 +383,7 @@ class NoStack(Memory):
 
     def next(self, actions: Tensor, pushed: Tensor) -> NoStack:
         """Return the same: there are no ``actions`` (..., B, 0, 0), and nothing is ``pushed`` (..., B, 0, 1)."""
-        del actions, pushed
         return self
 
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: NoStack) -> NoStack:
-        del rows, numbers, other
         return self

@@ -92,13 +92,11 @@ class IntervalStack(Memory):
 
     def cell(self, number: int, place: Tensor) -> Cell:
         """Return the pieces of the cell at ``place`` (B,) below the top."""
-        del number  # there is one stack
         low, high = self._span(place)
         low_end, high_end = (torch.minimum(torch.maximum(ends, low), high) for ends in (self.bottoms, self.tops))
         return Cell(high_end - low_end, self.values)
 
     def with_cell(self, rows: Tensor, number: int, place: Tensor, cell: Cell) -> Self:
-        del number
         low, high = self._span(place)
         none, whole = low.expand(-1, self.tops.shape[-1]), ~rows.unsqueeze(-1)
         above = cell.lengths.cumsum(-1)
@@ -112,11 +110,9 @@ class IntervalStack(Memory):
         return replace(self, **ends, values=torch.cat([self.values, cell.values, self.values], -2))
 
     def with_stacks(self, rows: Tensor, numbers: Sequence[int], other: Self) -> Self:
-        del numbers
         return self.joined([other]).select(torch.arange(len(rows)) + len(rows) * rows)
 
     def lowered(self, rows: Tensor, number: int, count: Tensor) -> Self:
-        del number
         length = torch.where(rows, torch.relu(self.length - count), self.length)
         ends = {name: torch.minimum(getattr(self, name), length.unsqueeze(-1)) for name in ("bottoms", "tops")}
         return replace(self, **ends, length=length)

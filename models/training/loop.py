@@ -150,7 +150,6 @@ class SideBySide(TrainingLoop):
 
     def single(self, number: int) -> StackModel[Any]:
         """Return a network of the shape of network ``number``, with any weights."""
-        del number
         return build_model(self.model, self.shape)
 
     def network(self, number: int) -> StackModel[Any]:

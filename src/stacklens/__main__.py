@@ -53,7 +53,6 @@ def options(
     ] = None,
 ) -> None:
     """A lens into stack-augmented neural networks."""
-    del version, completion
 
 
 def main() -> None:

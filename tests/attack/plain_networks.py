@@ -92,7 +92,6 @@ class Ring:
         return self.cells[0]
 
     def shown(self, name: str, value: Tensor) -> list[Tensor]:
-        del value
         return [self.cells[0], self.empty if name == "pop left" else self.cells[0]]
 
     def do(self, name: str, value: Tensor) -> None:

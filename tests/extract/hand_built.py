@@ -152,7 +152,6 @@ class _TableNet(StackModel[S]):
         return ControllerOutput(after, self.actions(self.moves[place]), self.values[self.laid[place]], said)
 
     def rejects(self, hidden: Tensor, stack: S) -> Tensor:
-        del stack
         return hidden[:, -1] > 0.5
 
     def decide(self, state: NetworkState[S]) -> Tensor:
