@@ -5,9 +5,9 @@ prediction alone goes back through the last 50 steps, errors are clipped element
 After an epoch without a better validation, once the curriculum has got somewhere, the rate is halved and the best
 weights come back; of networks that are good already they come back in any case.
 
-Stack RNNs and List RNNs without R are trained by `SymbolScan`, which does as the program in everything. For other
-networks the steps that errors go back through are computed anew with the weights of the moment, where the program keeps
-what they were when they were made; of RNNs and LSTMs the errors of several symbols can be gathered for an update.
+`SymbolScan` trains Stack RNNs and List RNNs without R, stacks as the program does, lists by the paper's equations. For
+other networks the steps that errors go back through are computed anew with the weights of the moment, where the program
+keeps what they were when made; of RNNs and LSTMs the errors of several symbols can be gathered for an update.
 """
 
 import io
