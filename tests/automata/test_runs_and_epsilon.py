@@ -37,6 +37,7 @@ def test_deep_and_long_words_among_short_ones() -> None:
     deep = "(" * 5_000 + ")" * 5_000
     words = ["", deep, "()", deep[1:], deep[:-1], "(" * 40 + ")" * 40, deep[:5_000] + ")(" * 2_500 + deep[5_000:]]
     assert accepts_many(pda, words).tolist() == [True, True, True, False, False, True, True]
+    assert accepts_many(pda, ["(", ""]).tolist() == [False, True]  # the one cell filled of all is the first
     assert first_rejection(pda, words).tolist() == [-1, -1, -1, 9_998, -1, -1, -1]
 
 
