@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.measure import ROOT, Report, environment
 
-_ROOMS = ("automata", "languages", "models", "probe", "extract", "papers", "viz", "src")
+_ROOMS = ("core", "automata", "languages", "models", "probe", "extract", "papers", "viz", "cli", "src")
 _GOALS = {"extract": "<= 45", "trace": "< 5", "fit": "<= 17", "word_answer (page)": "<= 22"}  # files
 
 

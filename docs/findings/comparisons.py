@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 from docs.findings.effects import Effect, over_rows
 from docs.findings.load import Measured
-from docs.findings.stats import SURE, holm, p_in_words, two_means
+from docs.findings.stats import SURE, holm, independent, p_in_words, two_means
 from scipy.stats import binomtest, fisher_exact, norm
 
 from stacklens.papers.grid import CONVERGED, statistic
@@ -26,11 +27,13 @@ def comparisons(measured: Measured, networks: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each row that was run by its paper's protocol, and of which that prints the mean of its test.
 
     ``z`` and ``p`` are of the difference of the means, ``p_of_counts`` of how many learned (Fisher's exact test): 1
-    where the paper's least and best score do not tell its count, ``their_right`` of ten.
+    where the paper's least and best score do not tell its count, ``their_right`` of ten. Networks of one seed, on
+    several sets of training words, count as so many ``independent`` ones as `seeds_alike` leaves in their table.
     """
     reported = {(grid.name, row.name): row.reported for grid, _ in measured for row in grid.rows}
     lines = []
     own_protocol = networks[networks.protocol == "paper"]
+    alike = {name: max(0.0, seeds_alike(own)[0]) for name, own in own_protocol.groupby("table")}
     for (table, name), own in own_protocol.groupby(["table", "name"], sort=False):
         theirs = reported[table, name]
         if "test mean" not in theirs:
@@ -42,13 +45,33 @@ def comparisons(measured: Measured, networks: pd.DataFrame) -> pd.DataFrame:
         twice = printed.count(theirs) > 1
         right = math.nan if twice else right
         ours, mean, count = own.test.mean(), float(theirs["test mean"]) / 100, int((own.test >= CONVERGED).sum())
-        z, n = two_means(ours, len(own), mean, _THEIRS), len(own)
-        exact = 1.0 if math.isnan(right) else fisher_exact([[count, n - count], [right, _THEIRS - right]])[1]
+        n = independent(own.seed, alike[table])
+        z, whole, known = two_means(ours, n, mean, _THEIRS), round(n), round(n * count / len(own))
+        exact = 1.0 if math.isnan(right) else fisher_exact([[known, whole - known], [right, _THEIRS - right]])[1]
         memory = own.family.notna().all()
-        lines.append((table, name, n, ours, mean, z, 2 * norm.sf(abs(z)), count, right, exact, memory, twice))
-    columns = "table name networks ours theirs z p right their_right p_of_counts memory twice"
+        p = 2 * norm.sf(abs(z))
+        lines.append((table, name, len(own), n, ours, mean, z, p, count, right, exact, memory, twice))
+    columns = "table name networks independent ours theirs z p right their_right p_of_counts memory twice"
     found = pd.DataFrame(lines, columns=columns.split())
     return found.assign(allowed=holm(found.p), differs=found.p < SURE)
+
+
+def seeds_alike(networks: pd.DataFrame) -> tuple[float, float]:
+    """Return the correlation of test scores of one row and seed by ``paper`` on two sets of training words, and its p.
+
+    Scores count from the mean of their row on that set. p is the share of a thousand permutations of each row's seeds
+    that are correlated as highly. Both are NaN without a second set, or where no score differs from its row's mean.
+    """
+    own = networks[networks.protocol == "paper"]
+    scores = own.pivot_table("test", ["row", "seed"], "data_seed").reindex([0, 1], axis="columns").dropna()
+    first, second = (scores - scores.groupby("row").transform("mean")).to_numpy().T
+    largest = math.sqrt((first @ first) * (second @ second))
+    if not largest:
+        return math.nan, math.nan
+    rng, row = np.random.default_rng(0), scores.index.get_level_values("row").factorize()[0]
+    orders = (np.lexsort((rng.random(len(row)), row)) for _ in range(1000))  # the lines of a row among themselves
+    drawn = np.array([first @ second[order] for order in orders])
+    return float(first @ second / largest), float(np.append(drawn >= first @ second, True).mean())
 
 
 def comparison_figures(measured: Measured, networks: pd.DataFrame) -> dict[str, str]:
@@ -56,7 +79,11 @@ def comparison_figures(measured: Measured, networks: pd.DataFrame) -> dict[str, 
     found = comparisons(measured, networks)
     differing = found[found.differs]
     surviving = int((found.allowed < SURE).sum())
+    in_tables = [seeds_alike(own)[0] for _, own in networks.groupby("table")]
+    alike, p = seeds_alike(networks)
     return {
+        "seeds alike": f"{alike:.2f} ({p_in_words(p)})",
+        "seeds alike by table": f"{np.nanmin(in_tables):.2f} to {np.nanmax(in_tables):.2f}",
         "compared rows": str(len(found)),
         "differing rows": str(len(differing)),
         "surviving rows": str(surviving) if surviving else "none",

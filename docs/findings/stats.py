@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import product
 
@@ -80,7 +81,20 @@ def share(networks: pd.DataFrame, has: str) -> str:
     return counted_in_rows((int(hits), int(of)) for hits, of in by_row.to_numpy())
 
 
-def two_means(ours: float, n: int, theirs: float, m: int) -> float:
+def independent(seeds: Iterable[int], alike: float) -> float:
+    """Return how many independent networks would leave as much open about a mean as those of ``seeds``.
+
+    Networks of one seed, trained on several sets of words, have scores that are correlated by ``alike`` (Kish 1965,
+    "Survey sampling", the design effect).
+
+    >>> [independent([0, 0, 1, 1], alike) for alike in (0.0, 0.25, 1.0)]
+    [4.0, 3.2, 2.0]
+    """
+    sizes = np.array(list(Counter(seeds).values()))
+    return float(sizes.sum() ** 2 / (sizes * (1 + (sizes - 1) * alike)).sum())
+
+
+def two_means(ours: float, n: float, theirs: float, m: float) -> float:
     """Return z of the difference of two means of scores in [0, 1], over ``n`` and over ``m`` networks.
 
     The variance is that of scores which are 0 or 1, the largest that there can be with these means: with what papers
