@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
-from ..core.errors import AutomatonError
-from ..core.validation import unique
+from ..core.errors import AutomatonError, unique
 from .finite import FiniteAutomaton
 from .pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Transition
 from .rewriting import accepting_by_state, real_time_form

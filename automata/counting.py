@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..core.errors import AutomatonError
-from ..core.validation import unique
+from ..core.errors import AutomatonError, unique
 from .pda import NONE, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
 from .rewriting import accepting_by_state, drop_end_marker, real_time_form
 from .summaries import trim

@@ -8,8 +8,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any
 
-from ..core.errors import AutomatonError, StacklensError
-from ..core.validation import unique
+from ..core.errors import AutomatonError, StacklensError, unique
 from .pda import State, Symbol, Word
 
 

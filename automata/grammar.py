@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from ..core.errors import FileFormatError, StacklensError
-from ..core.validation import check_alphabet
+from ..core.errors import FileFormatError, StacklensError, check_alphabet
 from .pda import EPSILON, NONE, POP, Key, PushdownAutomaton, StackOp, Symbol, Transition, push
 from .summaries import PushdownStep, shortest_runs
 

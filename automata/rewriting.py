@@ -12,10 +12,22 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ..core.errors import AutomatonError
-from ..core.validation import fresh, unique
+from ..core.errors import AutomatonError, fresh, unique
 from .finite import FiniteAutomaton, finite_form
-from .pda import EPSILON, NONE, POP, Key, Output, PushdownAutomaton, StackOp, State, Symbol, Transition, push
+from .pda import (
+    EPSILON,
+    NONE,
+    POP,
+    Key,
+    Output,
+    PushdownAutomaton,
+    StackOp,
+    State,
+    Symbol,
+    Transition,
+    next_symbols,
+    push,
+)
 from .summaries import heads, trim
 
 if TYPE_CHECKING:
@@ -342,12 +354,6 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
         )
 
     return with_head_outputs(pda, partial(next_symbols, pda, end))
-
-
-def next_symbols(pda: PushdownAutomaton, end: Symbol | None, state: State, top: Symbol) -> tuple[Symbol, ...]:
-    """Return the symbols with a transition at a head, and ``end``, if any, where a word may end; see `predictor_of`."""
-    symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
-    return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols
 
 
 def _shown_top(pda: PushdownAutomaton, lowest: Symbol | None = None) -> tuple[PushdownAutomaton, _Names]:

@@ -35,8 +35,8 @@ GOALS = {  # what the house is to weigh one day
     "said, told, whoever": 100,
 }
 LIMITS = {  # what it may weigh today: to be lowered only
-    "product files": 182,
-    "product lines": 53_644,
+    "product files": 174,
+    "product lines": 53_589,
     "test lines": 30_750,
     "longest product file": 585,
     "files with one importer": 20,

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..core.errors import StacklensError
+from ..core.errors import LARGEST_SEED, StacklensError
 from ..core.files import LARGEST_CORPUS, check_folder, check_outputs, read_whole, write_whole
 from ..core.progress import count, progress_bar
-from ..core.validation import LARGEST_SEED
 from .shell import MOST_JOBS, Device, QuietTable, new_app, print_table, wide_console
 
 if TYPE_CHECKING:

@@ -110,7 +110,7 @@ def export_command(
     check_outputs([html], {"the network's own file": model, "the language's own file": language})
     from ..face.opening import network_of
     from ..face.results import extract
-    from ..languages.words import check_length, parse_typed_word
+    from ..languages.language import check_length, parse_typed_word
     from ..viz.report import report_page, some_words
 
     network = network_of(model)

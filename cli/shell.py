@@ -16,8 +16,7 @@ import typer
 import typer.completion
 
 from ..automata.formats import write_automaton
-from ..core.errors import StacklensError
-from ..core.validation import LARGEST_SEED
+from ..core.errors import LARGEST_SEED, StacklensError
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -118,7 +118,8 @@ def judge_command(
 
     Exit status: 0 if all agree on every word, 1 if they differ on some.
     """
-    from ..models.checkpoint import checkpoint_for, find_network, load_network
+    from ..models.base import checkpoint_for
+    from ..models.checkpoint import find_network, load_network
 
     model = find_network(model)
     check_ending(out, [".csv"])
@@ -131,7 +132,7 @@ def judge_command(
     from ..extract.by_name import specification_of
     from ..extract.evaluation.judge import judge_words, parse_words, word_table
     from ..extract.specification import check_same_alphabet
-    from ..languages.words import check_length
+    from ..languages.language import check_length
 
     checkpoint = load_network(model) if result is None else checkpoint_for(result.model)
     network = checkpoint.model

@@ -45,7 +45,7 @@ def trace_command(
         raise UnknownNameError("theme", theme, ["light", "dark"])
     _check_written(out, [".csv", ".json"], {"the network's own file": model, "the automaton's own file": automaton})
     from ..face.opening import network_of, trace
-    from ..languages.words import check_length, parse_typed_word
+    from ..languages.language import check_length, parse_typed_word
 
     network = network_of(model)
     read = parse_typed_word(word, network.alphabet)
@@ -79,7 +79,7 @@ def trace_command(
     if runner.task_kind in ("recognition", "next set"):
         outcome = "accepted" if seen.verdicts[0] else "rejected"
     else:
-        from ..extract.answers import network_answers
+        from ..models.inference import network_answers
 
         (answers,) = network_answers(runner, seen.words)
         outputs = " ".join("–" if number < 0 else str(runner.output_name(number)) for number in answers)
@@ -156,7 +156,7 @@ def saliency_command(
     """Show on which earlier steps every decision on a word depends, beside the automaton's own dependence."""
     network = _opened_network(model, out)
     from ..face.opening import saliency
-    from ..languages.words import check_length, format_word, parse_typed_word
+    from ..languages.language import check_length, format_word, parse_typed_word
 
     read = parse_typed_word(word, network.alphabet)
     check_length(read, _LONGEST_PROBED)

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..core.errors import StacklensError, in_file
+from ..core.errors import LARGEST_SEED, StacklensError, in_file
 from ..core.files import check_ending, check_folder, check_outputs, write_json
 from ..core.progress import count, progress_bar, stages_on
-from ..core.validation import LARGEST_SEED
 from ..extract.config import parse_budget
-from ..models.training import OPTIONS, SYNONYMS
-from ..models.training.factory import make_trainer
+from ..models.training import OPTIONS, SYNONYMS, make_trainer
 from .shell import INTERRUPTED, Language, Model, Quiet, Report, Seed, new_app
 
 if TYPE_CHECKING:
@@ -151,7 +149,8 @@ def _train_command(
     if seeds * weights > _MOST_WEIGHTS:
         fewer = max(1, _MOST_WEIGHTS // weights)
         raise StacklensError(f"{seeds:,} networks of {units:,} hidden units are too many; ask for --seeds {fewer:,}")
-    from ..models.checkpoint import Checkpoint, load_checkpoint, save_model
+    from ..models.base import Checkpoint
+    from ..models.checkpoint import load_checkpoint, save_model
     from ..models.training.snapshots import Snapshots
 
     trainer = make_trainer(model, language, seed, seeds, options)

@@ -150,7 +150,7 @@ def _journal_automaton(work: Work, journal: Journal, quiet: bool) -> PushdownAut
 
 def _report(work: Work, pda: PushdownAutomaton, found: Verification, result: Extraction | None) -> dict[str, Any]:
     """Return what was found as plain data, the same in any number of processes; of ``result`` what was shown again."""
-    from ..extract.certificate.claim import CERTIFICATE_NOT_TRIED
+    from ..extract.agreement import CERTIFICATE_NOT_TRIED
     from ..extract.claims import equals_of
     from ..extract.horizon import horizons_of, proved_lengths
     from ..extract.report import proof_entry

@@ -16,13 +16,13 @@ from typing import Any
 import torch
 
 from stacklens.automata.compare import Equal
+from stacklens.extract.agreement import Certified, NotCertified
 from stacklens.extract.by_name import subject_named
-from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import Checkpoint, save_model
-from stacklens.models.training.factory import make_trainer
+from stacklens.models.base import Checkpoint, StackModel
+from stacklens.models.checkpoint import save_model
+from stacklens.models.training import make_trainer
 from stacklens.models.training.loop import Trainer
 
 FOLDER = Path(__file__).parent

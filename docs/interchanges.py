@@ -26,8 +26,8 @@ import torch
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.core.errors import StacklensError
 from stacklens.core.progress import count
+from stacklens.extract.agreement import Certified
 from stacklens.extract.by_name import specification_of
-from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction

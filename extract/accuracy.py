@@ -15,19 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..automata.compiled import encode_words
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pda import PushdownAutomaton, Word, encode_words
 from ..core.errors import StacklensError
 from ..core.imports import pd
+from ..languages.language import format_word
 from ..languages.streams import SIZES, StreamAfter, StreamTask
 from ..languages.task import Task
-from ..languages.words import format_word
 from ..models.base import StackModel, one_thread
+from ..models.inference import automaton_answers, differences, network_answers
 from ..models.rounding import Outputs, Rounded
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import outputs_read
 from ..probe.trace import trace
-from .answers import automaton_answers, differences, network_answers
 from .samples import Samples, drawn_examples
 from .specification import LanguageSpecification, Specification, TaskSpecification
 

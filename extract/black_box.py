@@ -15,18 +15,18 @@ import numpy as np
 from ..automata.compare import Comparison, Different, Undecided, compare, compared_outputs
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
-from ..languages.words import make_word
+from ..languages.language import default_max_length, make_word
 from ..models.base import StackModel, one_thread
+from ..models.inference import answer_name, automaton_answers, automaton_answers_on_all, network_answers
 from ..models.rounding import Rounded
 from .agreement import agreement_by_length
-from .answers import answer_name, automaton_answers, automaton_answers_on_all, network_answers
 from .config import Budget, ExtractionConfig, asked_method
 from .result import BlackBoxView, WhatIsSaid
 from .samples import draw_samples, reason_not_learned
 from .search.asking import ASKED
 from .search.candidates import Candidate
 from .search.search import SearchPlan
-from .specification import Specification, default_max_length
+from .specification import Specification
 
 if TYPE_CHECKING:
     from .result import Extraction

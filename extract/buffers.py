@@ -13,17 +13,16 @@ import numpy as np
 import torch
 
 from ..automata.compare import Undecided
-from ..automata.compiled import encode_words
 from ..automata.minimize import minimize
-from ..automata.pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Tops, Transition, Word
+from ..automata.pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Tops, Transition, Word, encode_words
 from ..automata.rewriting import check_epsilon, endless_head
 from ..automata.summaries import trim
-from ..core.validation import unique
-from ..languages.words import format_word
+from ..core.errors import unique
+from ..languages.language import format_word
 from ..models.base import StackModel
+from ..models.inference import automaton_answers, differences, network_answers
 from ..models.rounding import Rounded
 from ..models.views import BufferSteps, Seen, letters_seen
-from .answers import automaton_answers, differences, network_answers
 from .samples import Samples
 from .search.candidates import Candidate, Scorer, fewest_disagreements
 from .specification import Specification

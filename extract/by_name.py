@@ -1,5 +1,7 @@
 """From a name, or from what a network's file says, to what the network should do."""
 
+from __future__ import annotations
+
 import copy
 import os
 from collections.abc import Collection
@@ -13,13 +15,11 @@ from ..automata.small_grammar import grammar_of
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError
 from ..languages.catalogue import get_language, get_task, is_path, language_from_text, task_names
 from ..languages.context_free import AutomatonLanguage
-from ..languages.language import Language
+from ..languages.language import Language, TaskKind
 from ..languages.next_sets import END_MARK, LanguageNextSet
 from ..languages.streams import StreamAfter, StreamTask
 from ..languages.task import Task
-from ..languages.words import TaskKind
-from ..models.base import StackModel
-from ..models.checkpoint import Checkpoint, checkpoint_for
+from ..models.base import Checkpoint, StackModel, checkpoint_for
 from .specification import LanguageSpecification, Specification, TaskSpecification
 
 _MOST_KINDS = 16  # of brackets, of which dyck-K-3 can be made
@@ -174,6 +174,31 @@ def specification_of_network(
     return specification_for(subject_of(given), model.task_kind, model.output_alphabet)
 
 
+def task_of(model: StackModel[Any], specification: Specification | None) -> Task:
+    """Return the task that ``model`` can be trained further on. Raises StacklensError: there is none that says what is
+    right after every symbol, the network has no actions, or torch follows no gradient to its weights.
+    """
+    if not isinstance(specification, TaskSpecification):
+        given = "no task" if specification is None else f"the language {specification.name}"
+        raise StacklensError(
+            f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
+            f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
+        )
+    if model.action_kind == "none" and not model.foreign:
+        raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
+    # outputs have to follow from weights as torch's gradients can tell, as those of our own networks do
+    why = "it has no weights"
+    if next(model.parameters(), None) is not None:
+        try:
+            net = copy.deepcopy(model).eval().requires_grad_(True)
+            if net.run(torch.zeros(2, 1, dtype=torch.int64), net.initial_state(1)).output.requires_grad:
+                return specification.task
+            why = "torch follows no gradient from what it answers to weights of its module"
+        except StacklensError as error:
+            why = str(error)
+    raise StacklensError(f"{model.name} cannot be trained further: {why}; sl.wrap takes a torch module with its step")
+
+
 def true_automaton(checkpoint: Checkpoint, word: Word) -> PushdownAutomaton | None:
     """Return the automaton of what the network was trained on, if that is known and has one that reads ``word``."""
     name, before = checkpoint.task.get("language"), checkpoint.task.get("after")
@@ -205,28 +230,3 @@ def automaton_named(name: str, kind: TaskKind, word: Word) -> PushdownAutomaton 
 
 def _if_it_reads(pda: PushdownAutomaton | None, word: Word) -> PushdownAutomaton | None:
     return pda if pda is not None and set(word) <= set(pda.input_alphabet) else None
-
-
-def task_of(model: StackModel[Any], specification: Specification | None) -> Task:
-    """Return the task that ``model`` can be trained further on. Raises StacklensError: there is none that says what is
-    right after every symbol, the network has no actions, or torch follows no gradient to its weights.
-    """
-    if not isinstance(specification, TaskSpecification):
-        given = "no task" if specification is None else f"the language {specification.name}"
-        raise StacklensError(
-            f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
-            f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
-        )
-    if model.action_kind == "none" and not model.foreign:
-        raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
-    # outputs have to follow from weights as torch's gradients can tell, as those of our own networks do
-    why = "it has no weights"
-    if next(model.parameters(), None) is not None:
-        try:
-            net = copy.deepcopy(model).eval().requires_grad_(True)
-            if net.run(torch.zeros(2, 1, dtype=torch.int64), net.initial_state(1)).output.requires_grad:
-                return specification.task
-            why = "torch follows no gradient from what it answers to weights of its module"
-        except StacklensError as error:
-            why = str(error)
-    raise StacklensError(f"{model.name} cannot be trained further: {why}; sl.wrap takes a torch module with its step")

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..automata.compare import Equal, Undecided, compare, compared_outputs
-from ..automata.compiled import encode_words
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pda import PushdownAutomaton, Word, encode_words
 from ..automata.runs import ManyRuns, RunTables
-from ..core.errors import StacklensError
-from ..core.validation import check_seed, check_whole
-from ..languages.words import make_word
+from ..core.errors import StacklensError, check_seed, check_whole
+from ..languages.language import make_word
 from ..models.base import StackModel, one_thread
+from ..models.inference import number_table
 from ..models.networks import build_model
 from ..models.rounding import Rounded
 from ..models.views import views_of
 from ..probe.experiment import Claim
 from ..probe.interchange import interchange
 from ..probe.outcome import Causality
-from .answers import number_table
 from .config import Budget
 from .memory_use import StackUse
 from .samples import draw_samples

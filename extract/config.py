@@ -10,9 +10,8 @@ from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from ..core.errors import StacklensError, check_extra
+from ..core.errors import StacklensError, check_extra, check_seed, check_whole
 from ..core.progress import OutOfTimeError, TimeLimit, Told, current_limit, cut_short, time_limit
-from ..core.validation import check_seed, check_whole
 
 # ---- How long an extraction may take: a budget of seconds by the clock, the same for every network ----
 

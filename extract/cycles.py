@@ -19,9 +19,9 @@ from ..automata.coverage import Pump, conformance_words, pumps
 from ..automata.pda import PushdownAutomaton, Symbol, Word
 from ..automata.rewriting import has_real_time_form
 from ..core.progress import check_time
-from ..languages.words import make_word, named_parts
+from ..languages.language import make_word, named_parts
 from ..models.base import NetworkState, StackModel
-from .answers import automaton_answers
+from ..models.inference import automaton_answers
 from .specification import Specification
 
 # ---- Families of words that go round, in numbers: what is read at every step, and the automaton's answer to it.

@@ -19,18 +19,17 @@ from ..automata.compare import Different, Equal
 from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.progress import count
-from ..languages.words import format_word, make_word
+from ..languages.language import format_word, make_word
 from ..models.base import StackModel
-from ..models.rounding import Rounded
+from ..models.inference import network_answers
+from ..models.rounding import Rounded, is_stack
 from ..models.training import OPTIONS
-from ..models.views import is_stack
 from ..models.word_network import BlackBox, WordNetwork
 from ..probe.adapter_check import Variant, outputs_read, variants
 from ..probe.attribution import Ablated
 from ..probe.trace import trace
 from . import wording
 from .accuracy import AccuracyTable, accuracy_table
-from .answers import network_answers
 from .evaluation.judge import said_by_all
 from .result import Cause, Diagnosis, Extraction
 from .samples import MOST_STACKS, Samples, drawn_examples, rounding_fidelity, unrounded_caution

@@ -11,21 +11,19 @@ import numpy as np
 from ..automata.compare import Comparison, Different, Equal, Undecided, compare, compared_outputs
 from ..automata.pda import Word
 from ..core.progress import OutOfTimeError, Told
-from ..languages.language import Language
+from ..languages.language import Language, make_word
 from ..languages.task import Task
-from ..languages.words import make_word
 from ..models.base import StackModel, one_thread
+from ..models.inference import network_answers
 from ..models.rounding import BlackBoxed, Rounded, Unrounded
 from ..probe.trace import Trace, trace
 from . import memory_use
 from .accuracy import threshold_margin
-from .agreement import Agreement, agree_on, count_again
-from .answers import network_answers
+from .agreement import Agreement, Certification, Certified, NotCertified, agree_on, count_again
 from .buffers import reason_not_settled, seen_graded
 from .by_name import specification_for
 from .certificate.abstraction import Layout
 from .certificate.certify import LAYOUTS, WITHOUT_GRID, certification, certified_length
-from .certificate.claim import Certification, Certified, NotCertified
 from .config import SEARCH, Budget, ExtractionConfig, StageClock
 from .diagnosis import diagnose, out_of_time
 from .horizon import find_horizons, proved_lengths

@@ -12,13 +12,14 @@ import numpy as np
 
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import greatest_heights
-from ..languages.words import format_word, named_parts, repeated_parts
+from ..languages.language import format_word, named_parts, repeated_parts
 from ..models.base import StackModel
 from ..models.rounding import Rounded
-from .agreement import Agreement, CheckKind, differ_on, shorten
-from .certificate.claim import Certification, Certified
+from .agreement import Agreement, Certification, Certified, CheckKind, differ_on, shorten
 from .specification import Specification
 from .wording import NETWORKS, horizon_claim
+
+# ---- Horizons ----
 
 _UNREACHED = 2**53  # cells of a stack, or symbols of a word: no word that can be read has so many
 

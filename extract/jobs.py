@@ -19,11 +19,9 @@ from types import TracebackType
 from typing import IO, Any, Self, TypeVar
 
 from ..automata.pda import Symbol
-from ..core.errors import FileFormatError, StacklensError, needing
-from ..core.files import lock_file
+from ..core.errors import FileFormatError, StacklensError, check_whole, needing
+from ..core.files import from_plain, lock_file, to_plain
 from ..core.progress import current_limit, in_time
-from ..core.serialize import from_plain, to_plain
-from ..core.validation import check_whole
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -74,17 +72,14 @@ def finished(
             raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {kept}") from None
 
 
-def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
+def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int) -> Iterator[R]:
     """Yield ``task(argument)`` for each of ``arguments`` in their order, ``jobs`` of them at a time.
 
     Stopping early wastes what is left of the last ``jobs``, and nothing has to be called off.
 
-    >>> list(results_in_order(abs, [-2, 1, -3]))
+    >>> list(results_in_order(abs, [-2, 1, -3], 1))
     [2, 1, 3]
     """
-    if jobs == 1:
-        yield from map(task, arguments)
-        return
     from joblib import Parallel, delayed
 
     rest, task = iter(arguments), partial(in_time, current_limit(), task)

@@ -14,17 +14,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..automata.compiled import encode_words
 from ..automata.coverage import transition_pair_words
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pda import PushdownAutomaton, Word, encode_words
 from ..core.errors import StacklensError
 from ..core.progress import check_time
-from ..languages.words import format_word, make_word
+from ..languages.language import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, S, StackModel
-from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers
+from ..models.inference import differences, network_answers
+from ..models.rounding import Operation, Rounded, Wrapper, is_stack, operation_numbers
 from ..models.views import StackView, views_of
 from ..probe.trace import trace
-from .answers import differences, network_answers
 from .samples import Samples, rounding_fidelity
 
 
@@ -318,7 +317,9 @@ class SeenAs:
 
 def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Samples) -> list[SeenAs]:
     """Return the views of ``model``, and of its copy ``runner``, in the order to try them: exact ones first."""
-    seen = []
+    seen = list[SeenAs]()
+    if is_stack(model):
+        return seen
     for view, on_cpu in zip(views_of(runner), views_of(model), strict=True):
         answers = network_answers(view, samples.words)
         wrong = np.flatnonzero(differences(answers, samples.rounded, samples.scored).any(1)).tolist()

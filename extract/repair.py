@@ -25,19 +25,19 @@ from ..automata.pda import Word
 from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError
 from ..core.progress import Told, count
+from ..languages.language import format_word
 from ..languages.task import Task
-from ..languages.words import format_word
 from ..models.base import Origin, StackModel, one_thread
+from ..models.inference import differences, network_answers
 from ..models.networks.joulin import StackRNN
 from ..models.networks.layers import PaperNetwork
 from ..models.rounding import Rounded, differing_bits, smallest_gap
 from ..models.training import loop
 from ..models.training.streams import word_accuracy
 from ..models.training.supervised import batch_losses, numbered_for
-from .answers import differences, network_answers
+from .agreement import CERTIFICATE_NOT_TRIED, Certification, Certified
 from .by_name import specification_for, task_of
 from .certificate.certify import certification
-from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification, Certified
 from .certificate.controllers import EXACT_GAPS
 from .config import ExtractionConfig
 from .cycles import pumped_families

@@ -18,21 +18,18 @@ import torch
 
 from .. import __version__
 from ..automata.compare import Comparison, Different, Equal
-from ..automata.enumeration import is_all
 from ..automata.formats.json import from_json, to_json, to_json_line
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
-from ..core.files import check_ending, read_text, write_whole
-from ..core.serialize import from_plain, parse_json, put_off, to_plain
+from ..core.files import check_ending, from_plain, parse_json, put_off, read_text, to_plain, write_whole
 from ..languages.catalogue import is_path, language_from_text
-from ..languages.words import format_word, make_word
+from ..languages.language import format_word, is_all, make_word
+from ..models.base import NetworkCard, card_of
 from ..models.checkpoint import open_card
-from ..models.plain_data import NetworkCard, card_of
 from ..models.rounding import Rounded
-from .agreement import differ_on
+from .agreement import Certification, Certified, differ_on
 from .by_name import specification_for, subject_named
 from .certificate.certify import certification
-from .certificate.claim import Certification, Certified
 from .claims import equals_of
 from .horizon import FirstDifference, Horizon, horizons_of, known_horizons, proved_lengths, shortest_of
 from .result import Extraction, Loaded

@@ -14,15 +14,13 @@ from ..automata.minimize import Minimization
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.small_grammar import readable_grammar
 from ..core.errors import StacklensError
+from ..core.files import late
 from ..core.imports import above
-from ..core.serialize import late
-from ..languages.words import format_word
-from ..models.base import StackModel
-from ..models.plain_data import NetworkCard, card_of
+from ..languages.language import format_word
+from ..models.base import NetworkCard, StackModel, card_of
 from ..probe.outcome import Causality
 from .accuracy import AccuracyTable, ThresholdMargin
-from .agreement import AcceptedCounts, Agreement, first_contradiction
-from .certificate.claim import CERTIFICATE_NOT_TRIED, Certification
+from .agreement import CERTIFICATE_NOT_TRIED, AcceptedCounts, Agreement, Certification, first_contradiction
 from .claims import headline
 from .config import BudgetUse, ExtractionConfig
 from .evaluation.judge import Errors, Parting

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..automata.compare import Equal
-from ..automata.formats.dot import output_text, to_svg, transition_rows
-from ..automata.pda import PushdownAutomaton
+from ..automata.formats.dot import to_svg
+from ..automata.pda import PushdownAutomaton, output_text, transition_rows
 from ..core.progress import count
-from ..languages.words import format_word
+from ..languages.language import format_word
 from . import wording
 from .claims import claims_of, headline
 

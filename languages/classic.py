@@ -11,10 +11,8 @@ from math import inf
 import numpy as np
 
 from ..automata.pda import NONE, POP, Key, PushdownAutomaton, Symbol, Transition, Word, push
-from ..core.errors import StacklensError
-from ..core.validation import check_alphabet
-from .language import Language
-from .words import make_word
+from ..core.errors import StacklensError, check_alphabet
+from .language import Language, make_word
 
 # ---- Dyck languages: words of properly nested brackets of n kinds, the empty word among them.
 # Parentheses: Sun et al. 1993, section 4.1. Dyck-n as a benchmark: Suzgun et al. 2019.

@@ -16,8 +16,7 @@ from ..automata.pda import PushdownAutomaton, Symbol, Word
 from ..automata.rewriting import drop_end_marker
 from ..automata.summaries import trim
 from ..core.errors import StacklensError
-from .language import Language
-from .words import choose, make_word
+from .language import Language, choose, make_word
 
 # ---- Words of a grammar: counted, listed and drawn by length, or drawn deep ----
 # By length through Chomsky's normal form and dynamic programming; deep ones by nesting something in itself repeatedly.

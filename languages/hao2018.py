@@ -21,8 +21,8 @@ import numpy as np
 
 from ..automata.pda import NONE, POP, Symbol, Word, push
 from ..core.errors import StacklensError
+from .language import choose, distinct_words, make_word
 from .task import BOTTOM, DrawWord, DrawWords, Move, RuleTask, Sizes, Split, Task, evenly
-from .words import choose, distinct_words, make_word
 
 NULL = "#"
 NORMAL: dict[Split, tuple[float, float, int]] = {"train": (10, 2, 12), "test": (20, 4, 24)}  # mean, deviation, longest

@@ -15,14 +15,13 @@ import numpy as np
 
 from ..automata.counting import live_form
 from ..automata.finite import FiniteAutomaton
-from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
-from ..automata.rewriting import next_symbols, predictor_of
+from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word, next_symbols
+from ..automata.rewriting import predictor_of
 from ..core.errors import AutomatonError, StacklensError
 from .classic import Dyck, MarkedPalindromes
 from .context_free import ContextFreeLanguage
-from .language import Language
+from .language import Language, distinct_words, run_of
 from .task import Split, Task
-from .words import distinct_words, run_of
 
 _MOST_KINDS = 100  # of brackets: making the reference takes the cube of it
 

@@ -10,12 +10,23 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..automata.compiled import BoolArray, IntArray, encode_words
-from ..automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word
+from ..automata.pda import (
+    Acceptance,
+    BoolArray,
+    IntArray,
+    Key,
+    Output,
+    PushdownAutomaton,
+    StackOp,
+    Symbol,
+    Transition,
+    Word,
+    encode_words,
+)
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import NoWordError, StacklensError
 from ..core.progress import check_time
-from .words import TaskKind, format_word, make_word, run_of
+from .language import TaskKind, format_word, make_word, run_of
 
 Split = Literal["train", "test"]
 Sizes = tuple[int, int] | None  # of words, the smallest and the largest; None for the paper's

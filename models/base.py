@@ -6,6 +6,7 @@ once stand on such an axis, and the same code runs them.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,9 +22,10 @@ from torch import Tensor, nn
 
 from ..automata.pda import Word
 from ..core.errors import StacklensError
+from ..core.files import to_plain
 from ..core.imports import above
 from ..core.progress import check_time
-from ..languages.words import TaskKind
+from ..languages.language import TaskKind
 
 # How a row of actions is to be read, which is all that rounding needs to know of a model:
 # "signed"     one value in [-1, 1], push above and pop below (Sun et al. 1993, section 3.2.1)
@@ -50,12 +52,15 @@ class Stack(Protocol):
 
     def reading(self) -> Tensor:
         """Return what the controller sees of the stacks, (..., B, n_stacks, R)."""
+        raise NotImplementedError
 
     def next(self, actions: Tensor, pushed: Tensor) -> Self:
         """Return the stacks after ``actions`` (..., B, n_stacks, A) with ``pushed`` (..., B, n_stacks, D)."""
+        raise NotImplementedError
 
     def select(self, index: Tensor) -> Self:
         """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
+        raise NotImplementedError
 
 
 class Cell(NamedTuple):
@@ -505,3 +510,67 @@ def cat_slots(parts: Sequence[Tensor], filling: float = 0.0, axis: int = 1) -> T
         part.new_full((*part.shape[:axis], size - part.shape[axis], *part.shape[axis + 1 :]), filling) for part in parts
     ]
     return torch.cat([torch.cat(pair, axis) for pair in zip(parts, missing, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A trained network and where it comes from."""
+
+    model: StackModel[Any]  # the network, in evaluation mode
+    task: dict[str, Any]  # what it was trained for: "kind" and "language"; of a language from a file its "text" too
+    provenance: dict[str, Any] = field(default_factory=dict)  # command, seed, versions, scores
+    training: dict[str, Any] | None = None  # what `Training.restore` needs to go on, or None where training was over
+
+
+def checkpoint_for(model: StackModel[Any]) -> Checkpoint:
+    """Return ``model`` with the task and the provenance that it knows of."""
+    origin = model.origin or Origin(model.name)
+    return Checkpoint(model, dict(origin.task), dict(origin.provenance))
+
+
+# ---- The card of a network: what saved results and traces keep of it, plain data without its weights ----
+
+
+@dataclass(frozen=True)
+class NetworkCard:
+    """What a saved result or trace keeps of its network."""
+
+    name: str  # what it is called, as in `Origin`; the kind of network where it was never in a file
+    file: str | None  # where it lies, as in `Origin`
+    path: str | None
+    sha256: str | None
+    weights: str  # a hash of the weights themselves, wherever they lie
+    kind: str
+    # alphabet, config, task_kind, n_stacks, stack_limit: as the network says them
+    alphabet: tuple[str, ...]
+    config: Mapping[str, Any]
+    task_kind: TaskKind
+    n_stacks: int
+    stack_limit: int | None
+
+
+def card_of(model: StackModel[Any]) -> NetworkCard:
+    """Return the card of ``model``."""
+    origin = model.origin or Origin(model.name)
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
+    # names that no text can hold, as the system's names of files may be, are spelled out
+    named, file, path = (
+        None if text is None else text.encode(errors="backslashreplace").decode()
+        for text in (origin.name, origin.file, origin.path)
+    )
+    return NetworkCard(
+        name=named or "",
+        file=file,
+        path=path,
+        sha256=origin.sha256,
+        weights=digest.hexdigest(),
+        kind=model.name,
+        alphabet=tuple(model.alphabet),
+        config=to_plain(model.config()),
+        task_kind=model.task_kind,
+        n_stacks=model.n_stacks,
+        stack_limit=model.stack_limit,
+    )

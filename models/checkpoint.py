@@ -4,6 +4,8 @@ A checkpoint is `torch.save` of plain data, read with `weights_only=True` only: 
 others are recognised by what is in them.
 """
 
+from __future__ import annotations
+
 import difflib
 import hashlib
 import html
@@ -13,7 +15,6 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -27,12 +28,12 @@ from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_
 from ..core.files import LARGEST_NETWORK, read_whole, write_whole
 from ..core.progress import count
 from ..languages.catalogue import get_task
-from .base import Origin, StackModel
+from .base import Checkpoint, NetworkCard, Origin, StackModel, checkpoint_for
 from .formats.mapping import MappedCell, is_mapping, mapping_digest, read_mapped, save_module
 from .formats.published import is_marnns, is_stack_rnn_cpp, is_stacknn, read_marnns, read_stack_rnn_cpp, read_stacknn
 from .formats.rau import is_rau_folder, rau_digest, read_rau
 from .networks import MODELS, class_and_shape
-from .plain_data import NetworkCard, check_weights, describe, is_state_dict, read_plain
+from .plain_data import check_weights, describe, is_state_dict, read_plain
 
 # ---- What there is to say of a network, in lines ----
 
@@ -107,16 +108,6 @@ _CPP_NAME = re.compile(r"ntask(\d+)_nchar(\d+)_(?:.*_)?nrep(\d+)(?!\d)")
 _MEMORIZED = "=", "1", "2"  # the letters of memorization: the separator is the letter 0
 
 
-@dataclass(frozen=True, eq=False)
-class Checkpoint:
-    """A trained network and where it comes from."""
-
-    model: StackModel[Any]  # the network, in evaluation mode
-    task: dict[str, Any]  # what it was trained for: "kind" and "language"; of a language from a file its "text" too
-    provenance: dict[str, Any] = field(default_factory=dict)  # command, seed, versions, scores
-    training: dict[str, Any] | None = None  # what `Training.restore` needs to go on, or None where training was over
-
-
 def save_model(path: str | Path, checkpoint: Checkpoint) -> None:
     """Write ``checkpoint`` to ``path``, whole or not at all. The versions of Python, torch and stacklens are added to
     the provenance. Raises StacklensError: the file cannot be written.
@@ -149,12 +140,6 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     holds objects that would run code, or weights of a wrong shape or with NaN.
     """
     return mark(checkpoint_of(path, read_plain(Path(path))), path)
-
-
-def checkpoint_for(model: StackModel[Any]) -> Checkpoint:
-    """Return ``model`` with the task and the provenance that it knows of."""
-    origin = model.origin or Origin(model.name)
-    return Checkpoint(model, dict(origin.task), dict(origin.provenance))
 
 
 def made_by(network: StackModel[Any], command: str, proved: bool = False) -> Checkpoint:

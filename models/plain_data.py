@@ -3,25 +3,19 @@
 No code in a file is ever run, sizes are bounded, and tensors must be honest about what they hold.
 """
 
-import hashlib
 import io
 import pickle
 import pickletools
 import warnings
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from ..core.errors import FileFormatError, StacklensError, in_file, in_short, names_in_short
 from ..core.files import LARGEST_NETWORK, read_whole
-from ..core.serialize import to_plain
-from ..languages.words import TaskKind
-from .base import Origin, StackModel
 
 _DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _MOST_PARTS, _DEEPEST = 1_000_000, 50  # of plain data; a checkpoint with all that training goes on from has 1,000
@@ -145,51 +139,3 @@ def is_state_dict(content: object) -> bool:
         return False
     parts = [part for part in (content, *content.values()) if isinstance(part, Mapping)]
     return any(isinstance(value, Tensor) for part in parts for value in part.values())
-
-
-# ---- The card of a network: what saved results and traces keep of it, plain data without its weights ----
-
-
-@dataclass(frozen=True)
-class NetworkCard:
-    """What a saved result or trace keeps of its network."""
-
-    name: str  # what it is called, as in `Origin`; the kind of network where it was never in a file
-    file: str | None  # where it lies, as in `Origin`
-    path: str | None
-    sha256: str | None
-    weights: str  # a hash of the weights themselves, wherever they lie
-    kind: str
-    # alphabet, config, task_kind, n_stacks, stack_limit: as the network says them
-    alphabet: tuple[str, ...]
-    config: Mapping[str, Any]
-    task_kind: TaskKind
-    n_stacks: int
-    stack_limit: int | None
-
-
-def card_of(model: StackModel[Any]) -> NetworkCard:
-    """Return the card of ``model``."""
-    origin = model.origin or Origin(model.name)
-    digest = hashlib.sha256()
-    for name, value in sorted(model.state_dict().items()):
-        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    # names that no text can hold, as the system's names of files may be, are spelled out
-    named, file, path = (
-        None if text is None else text.encode(errors="backslashreplace").decode()
-        for text in (origin.name, origin.file, origin.path)
-    )
-    return NetworkCard(
-        name=named or "",
-        file=file,
-        path=path,
-        sha256=origin.sha256,
-        weights=digest.hexdigest(),
-        kind=model.name,
-        alphabet=tuple(model.alphabet),
-        config=to_plain(model.config()),
-        task_kind=model.task_kind,
-        n_stacks=model.n_stacks,
-        stack_limit=model.stack_limit,
-    )

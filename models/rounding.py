@@ -20,10 +20,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..automata.compiled import encode_words
-from ..automata.pda import StackOp, Symbol, Word
+from ..automata.pda import StackOp, Symbol, Word, encode_words
 from ..core.errors import StacklensError
-from ..languages.words import TaskKind
+from ..languages.language import TaskKind
 from .base import ActionKind, ControllerOutput, ModelSpec, NetworkState, S, StackModel, Step
 
 _STRANGE = -1  # the number of an operation of another model's own, which is none of a stack's
@@ -449,3 +448,11 @@ def default_threshold(symbols: int) -> float:
     0.04
     """
     return 1 / (5 * (symbols + 1))
+
+
+# ---- Which views a network has, the simplest first ----
+
+
+def is_stack(model: StackModel[Any]) -> bool:
+    """Return whether the operations of the network's memory are a stack's."""
+    return all(number >= 0 for number in named_operations(model.operations))

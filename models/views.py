@@ -7,9 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..automata.compiled import encode_words
-from ..automata.pda import Symbol, Word
-from ..core.validation import fresh
+from ..automata.pda import Symbol, Word, encode_words
+from ..core.errors import fresh
 from .base import ControllerOutput, NetworkState, StackModel
 from .rounding import Rounded, Wrapper, named_operations
 from .stacks.cells import EMPTY_READING, RING_OPERATIONS, SuperpositionStack
@@ -222,14 +221,6 @@ class RingAsTwoStacks(_RingView):
         after = torch.cat([answer.hidden, left + right + stays + answer.pushed[:, 0]], -1)
         laid = torch.stack([first, torch.where(kinds == _POP_LEFT, nothing, first)], 1)
         return ControllerOutput(after, self.whole_actions(done, first), laid, answer.output)
-
-
-# ---- Which views a network has, the simplest first ----
-
-
-def is_stack(model: StackModel[Any]) -> bool:
-    """Return whether the operations of the network's memory are a stack's."""
-    return all(number >= 0 for number in named_operations(model.operations))
 
 
 def views_of(model: StackModel[Any]) -> Sequence[StackView]:

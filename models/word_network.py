@@ -16,11 +16,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..automata.compiled import encode_words
-from ..automata.pda import Word
+from ..automata.pda import Word, encode_words
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
-from ..languages.words import TaskKind, parse_word
+from ..languages.language import TaskKind, parse_word
 from .base import ControllerOutput, NetworkState, Run, StackModel, Step, members_of
 from .networks.layers import OWN_CODE, OwnModule, Vocabulary, guarded, like_weights, taken_out
 from .rounding import Outputs, predicted

@@ -10,11 +10,10 @@ from typing import Any, Literal, TypeVar
 import torch
 from torch import Tensor, nn
 
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, check_alphabet, check_whole, fresh
 from ..core.progress import count
-from ..core.validation import check_alphabet, check_whole, fresh
+from ..languages.language import TaskKind
 from ..languages.next_sets import END_MARK
-from ..languages.words import TaskKind
 from .networks.layers import guarded, in_order, like_weights, shapes_of, tensors_in, vocabulary_of
 from .rounding import Activation, Outputs, predicted, settled
 from .step_network import PARTS, Packing, StackChoice, StepNetwork, packing_of, stack_choice

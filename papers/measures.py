@@ -19,9 +19,9 @@ from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError, UnknownNameError
 from ..languages.catalogue import get_task
 from ..languages.classic import Dyck
+from ..languages.language import make_word
 from ..languages.next_sets import BoundedDyck
 from ..languages.task import Task
-from ..languages.words import make_word
 
 if TYPE_CHECKING:
     from ..models.base import ActionKind, StackModel

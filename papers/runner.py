@@ -31,7 +31,8 @@ def keep_networks(
     """Write the network of every outcome into the ``folder`` of a grid; ``command`` made them in so many ``seconds`` by
     each clock. Raises StacklensError: nothing can be written there.
     """
-    from ..models.checkpoint import Checkpoint, save_model
+    from ..models.base import Checkpoint
+    from ..models.checkpoint import save_model
 
     for outcome in outcomes:
         if outcome.model is None:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from ..automata.pda import Word
 from ..core.errors import StacklensError
-from ..languages.words import format_word, make_word
+from ..languages.language import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, StackModel
 from ..models.networks.layers import guarded, taken_out
 from ..models.rounding import Outputs, Wrapper

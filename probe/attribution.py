@@ -20,7 +20,7 @@ from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..core.imports import pd
 from ..core.progress import Told
-from ..languages.words import format_word
+from ..languages.language import format_word
 from ..models.base import ControllerOutput, S, StackModel
 from ..models.inference import outputs_on, verdicts_on
 from ..models.rounding import Rounded, Wrapper

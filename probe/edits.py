@@ -18,8 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..automata.compiled import encode_words
-from ..automata.pda import Word
+from ..automata.pda import Word, encode_words
 from ..core.errors import StacklensError
 from ..core.progress import check_time
 from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..automata.compiled import encode_words
-from ..automata.pda import PushdownAutomaton, Word
+from ..automata.pda import PushdownAutomaton, Word, encode_words
 from ..automata.runs import ManyRuns, RunTables
-from ..languages.words import make_word
+from ..languages.language import make_word
 from ..models.base import NetworkState, StackModel, editable
 from .edits import Moments, allowing_all, moments_of
 

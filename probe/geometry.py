@@ -12,7 +12,7 @@ import numpy as np
 from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.imports import pd
-from ..languages.words import format_word
+from ..languages.language import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from .attribution import answers_by_row

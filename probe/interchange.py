@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..automata.formats.dot import output_text
-from ..automata.pda import Word
-from ..languages.words import make_word
+from ..automata.pda import Word, output_text
+from ..languages.language import make_word
 from ..models.base import StackModel
 from .edits import Moments, check_stepwise, moments_of
 from .experiment import Claim, Drawn, Kind, LinearPart, Prefixes, answers_after, prepared, renamed, walked_words

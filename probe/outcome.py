@@ -12,7 +12,7 @@ import numpy as np
 from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.imports import pd
-from ..languages.words import format_word, make_word
+from ..languages.language import format_word, make_word
 
 # ---- Shares of interchanges that did as predicted, with intervals over the words that they are made of ----
 

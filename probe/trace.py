@@ -15,12 +15,11 @@ import torch
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import AutomatonRun, automaton_run
 from ..core.errors import StacklensError, is_installed
+from ..core.files import late, put_off
 from ..core.imports import above, pd
 from ..core.progress import count
-from ..core.serialize import late, put_off
-from ..models.base import NetworkState, StackModel
+from ..models.base import NetworkCard, NetworkState, StackModel, card_of
 from ..models.networks.layers import guarded
-from ..models.plain_data import NetworkCard, card_of
 from ..models.rounding import Rounded
 from .edits import KEPT, Intervened, recorded, sites_of, steps_of, stopped
 
@@ -509,9 +508,10 @@ class Selection:
 
 def _places_named(given: Any, names: tuple[Any, ...], what: str) -> list[int]:
     """Return the places of what is given, one or several, among the ``names``; a word goes by its number, too."""
-    single = isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names)
+    if isinstance(given, int | np.integer | str) or (isinstance(given, tuple) and given in names):
+        given = [given]
     found = list[int]()
-    for one in (given,) if single else given:
+    for one in given:
         if what == "word" and isinstance(one, int | np.integer):
             check_place(what, int(one), len(names), "the trace")
             found.append(int(one))

@@ -14,11 +14,19 @@ import numpy as np
 from ..automata.formats.json import from_json, to_json
 from ..automata.pda import Word
 from ..core.errors import FileFormatError, StacklensError, in_file
-from ..core.files import LARGEST_NETWORK, check_ending, read_whole, write_whole
-from ..core.serialize import from_plain, parse_json, put_off, to_plain
-from ..models.base import StackModel
+from ..core.files import (
+    LARGEST_NETWORK,
+    check_ending,
+    from_plain,
+    parse_json,
+    put_off,
+    read_whole,
+    to_plain,
+    write_whole,
+)
+from ..models.base import NetworkCard, StackModel
 from ..models.checkpoint import open_card
-from ..models.plain_data import NetworkCard, is_intact
+from ..models.plain_data import is_intact
 from ..models.rounding import Rounded
 from .trace import ARRAYS, NOT_IN_FILE, REPLACED, Selection, Trace
 

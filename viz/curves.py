@@ -20,7 +20,7 @@ from ..extract.certificate.abstraction import Value
 from ..extract.certificate.certify import Proof
 from ..extract.evaluation.sweep import Sweep
 from ..extract.verification.divergence import Drift
-from ..languages.words import format_word
+from ..languages.language import format_word
 from ..models.base import StackModel
 from ..probe.attribution import Ablations, Saliency
 from ..probe.geometry import HorizonCurve, LinearProbes

@@ -13,7 +13,7 @@ from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError
 from ..core.imports import pd
 from ..extract.evaluation.automaton_runs import AFTER_WORD, REJECTED, state_names, states_of
-from ..languages.words import format_word
+from ..languages.language import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace, trace

@@ -24,7 +24,7 @@ from ..extract.claims import check_table, claim_table
 from ..extract.evaluation.automaton_runs import coverage_table, visit_table, visiting_words
 from ..extract.result import Extraction
 from ..extract.summary import summary_text
-from ..languages.words import format_word
+from ..languages.language import format_word
 from ..probe.trace import trace
 from .bench.drawing import check_size
 from .curves import accuracy_figure, drift_figure

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..core.errors import UnknownNameError
-from ..languages.words import format_word
+from ..languages.language import format_word
 from ..models.base import StackModel
 from ..models.rounding import Rounded
 from ..probe.trace import Trace

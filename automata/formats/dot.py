@@ -14,7 +14,18 @@ from typing import Any, Literal, get_args
 from ...core.errors import AutomatonError, StacklensError, UnknownNameError
 from ...core.imports import pd
 from ...core.progress import count
-from ..pda import EPSILON, Key, Output, PushdownAutomaton, State, Transition, label_of, output_label, rule
+from ..pda import (
+    EPSILON,
+    Key,
+    PushdownAutomaton,
+    State,
+    Transition,
+    label_of,
+    output_label,
+    output_text,
+    rule,
+    transition_rows,
+)
 from .json import from_json, to_json_line
 
 _HEADING = "// stacklens "  # of the comment that `from_dot` reads
@@ -246,16 +257,6 @@ def transition_table(pda: PushdownAutomaton) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(heading))
 
 
-def transition_rows(pda: PushdownAutomaton) -> list[tuple[str, ...]]:
-    """Return the heading and one row a transition; outputs have a column where there are any."""
-    speaks = any(step.output is not None for step in pda.transitions.values())
-    rows = [("state", "input", "top", "next", "operation", *(["output"] if speaks else []))]
-    for (state, symbol, tops), step in pda.transitions.items():
-        outputs = [output_text(step.output)] if speaks else []
-        rows.append((state, symbol or "ε", " ".join(tops), step.target, ", ".join(map(str, step.operations)), *outputs))
-    return rows
-
-
 def formal_definition(pda: PushdownAutomaton) -> str:
     """Return the automaton as a tuple in plain text, a line a part, without the transitions.
 
@@ -295,11 +296,6 @@ def formal_definition(pda: PushdownAutomaton) -> str:
 
 def _set(names: Any) -> str:
     return "{" + ", ".join(names) + "}" if (names := list(names)) else "∅"
-
-
-def output_text(output: Output) -> str:
-    """Return what a transition says as text: nothing, its symbol, or a set in braces."""
-    return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"
 
 
 def definition_text(pda: PushdownAutomaton) -> str:

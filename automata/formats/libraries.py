@@ -10,8 +10,7 @@ from collections.abc import Hashable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import AutomatonError, needing
-from ...core.validation import fresh, unique
+from ...core.errors import AutomatonError, fresh, needing, unique
 from ..finite import finite_form
 from ..pda import NONE, POP, Key, PushdownAutomaton, State, Symbol, Transition, push, rule
 from ..rewriting import require_real_time, with_visible_top

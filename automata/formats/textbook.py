@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, product
 
-from ...core.errors import AutomatonError
-from ...core.validation import fresh, unique
+from ...core.errors import AutomatonError, fresh, unique
 from ..pda import EPSILON, NONE, POP, Key, PushdownAutomaton, StackOp, State, Symbol, Transition, push
 from ..pda import replace as put
 from ..rewriting import drop_end_marker, with_visible_top

@@ -24,7 +24,7 @@ from docs.findings.fresh import NETWORKS, TABLES, Fresh, about, learned, read_ba
 
 import stacklens as sl
 from stacklens.extract import repair as repairing
-from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.agreement import Certified
 from stacklens.models.base import StackModel
 from stacklens.models.rounding import Rounded
 

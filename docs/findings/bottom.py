@@ -23,11 +23,10 @@ from docs.findings.design import word
 from docs.findings.fresh import NETWORKS, about, learned, write_results
 from docs.repairs import outputs_of
 
-from stacklens.automata.compiled import BoolArray
-from stacklens.automata.pda import Word
-from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.automata.pda import BoolArray, Word
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
+from stacklens.models.inference import automaton_answers, network_answers
 from stacklens.models.rounding import Rounded
 
 LENGTHS, FLOORS, CAP, TURN, WORDS = (96, 192, 384), (0, 1), 2, 0.5, 20

@@ -25,8 +25,8 @@ from docs.findings.mechanism import BUDGET, claim_of
 
 import stacklens as sl
 from stacklens.core.errors import StacklensError
-from stacklens.extract.answers import network_answers
 from stacklens.languages.catalogue import get_task
+from stacklens.models.inference import network_answers
 
 SECONDS = 15.0  # of processor time for L#, which would go on for ever on a Dyck language
 WORDS = 300  # of the task, as long as those trained on, on which a hypothesis of L# is tested

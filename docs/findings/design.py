@@ -19,9 +19,9 @@ import torch
 from docs.findings.fresh import NETWORKS, about, learned, write_results
 
 from stacklens.automata.pda import Word
-from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
+from stacklens.models.inference import automaton_answers, network_answers
 from stacklens.models.rounding import Rounded
 
 LENGTHS, FLOORS, CAPS, TURNS = (48, 96, 192, 384, 768), (0, 4, 12), (2, 6, 20), (0.1, 0.5, 0.9)

@@ -22,8 +22,8 @@ from docs.findings.fresh import NETWORKS, SEEDS, Fresh, about, learned, read_bac
 import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.core.errors import StacklensError
-from stacklens.extract.answers import automaton_answers, network_answers
-from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.agreement import Certified
+from stacklens.models.inference import automaton_answers, network_answers
 from stacklens.models.rounding import Rounded
 from stacklens.probe.outcome import LEAST_SWAPS, Causality
 

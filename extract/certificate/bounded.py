@@ -19,11 +19,10 @@ from ...core.errors import StacklensError
 from ...core.progress import check_time
 from ...models.base import StackModel
 from ...models.rounding import Operation
+from ..agreement import BoundedCertificate
 from ..config import LONGEST_BOUND
-from .abstraction import BoxHead, Control, Entry, Layout, System, TooMany, other_stack
-from .claim import BoundedCertificate
+from .abstraction import Box, BoxController, BoxHead, Control, Entry, Layout, Row, System, TooMany, other_stack
 from .controllers import MARGIN, boxes_of, stacks_to_follow
-from .intervals import Box, BoxController, Row
 from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
 
 # ---- Which boxes are near each other: grids that put points into clusters, and what a number counts in them ----

@@ -14,13 +14,13 @@ from ...automata.finite import FiniteAutomaton
 from ...automata.pda import Key, PushdownAutomaton, State, Symbol, Tops, Transition
 from ...automata.rewriting import real_time_form, top_in_state
 from ...automata.summaries import Event, Head, PushdownStep, approximate_heads, reachable_heads, shortest_runs
-from ...core.errors import StacklensError
+from ...core.errors import StacklensError, fresh
 from ...core.progress import check_time
-from ...core.validation import fresh
 from ...models.base import StackModel
+from ...models.inference import network_answers
 from ...models.rounding import Rounded
 from ...models.views import BufferSteps, RingAsStack, RingAsTwoStacks, Seen, views_of
-from ..answers import network_answers
+from ..agreement import Certificate, Certification, Certified, Fault, NotCertified
 from ..config import LONGEST_BOUND
 from ..memory_use import StackUse, ViewUse
 from ..specification import Specification
@@ -39,7 +39,6 @@ from .abstraction import (
     Value,
 )
 from .bounded import certify_length
-from .claim import Certificate, Certification, Certified, Fault, NotCertified
 from .controllers import EXACT_GAPS, MARGIN, boxes_of, stacks_to_follow
 from .step_check import Unproved, Where, checked_heads, fault
 

@@ -16,10 +16,10 @@ from ...models.networks.joulin import ListRNN, StackRNN
 from ...models.networks.neural_stack import BufferedNeuralStack, NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import BabyNTM, Marnn, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
-from ...models.rounding import Operation, named_operations
+from ...models.rounding import Operation, is_stack, named_operations
 from ...models.stacks.cells import RING_OPERATIONS
-from ...models.views import BufferSteps, ListsAsStacks, RingAsTwoStacks, StackView, is_stack
-from .intervals import (
+from ...models.views import BufferSteps, ListsAsStacks, RingAsTwoStacks, StackView
+from .abstraction import (
     Affine,
     Arithmetic,
     Box,

@@ -30,14 +30,13 @@ from ...automata.summaries import shortest_runs
 from ...core.errors import StacklensError
 from ...core.files import check_ending, write_whole
 from ...core.imports import above
-from ...models.base import StackModel
-from ...models.checkpoint import checkpoint_for, save_model
-from ...models.plain_data import card_of
+from ...models.base import StackModel, card_of, checkpoint_for
+from ...models.checkpoint import save_model
 from ...models.views import BufferSteps
+from ..agreement import Certified
 from ..result import Extraction
 from .abstraction import Place
 from .certify import LAYOUTS, Proof, prove, task_domain
-from .claim import Certified
 
 _FORMAT, _VERSION = "stacklens proof", 1
 

@@ -16,15 +16,20 @@ import numpy as np
 
 from ...automata.pda import State, Symbol, Transition
 from ...automata.pda import Tops as Names
+from ...models.inference import output_number
 from ...models.rounding import Operation
-from ..answers import output_number
+from ..agreement import Fault
 from .abstraction import (
     Bounds,
+    Box,
+    BoxAnswer,
     BoxHead,
     BoxKey,
     Control,
+    Decision,
     ImagePiece,
     Place,
+    Row,
     StepOutcome,
     System,
     Tag,
@@ -33,8 +38,6 @@ from .abstraction import (
     other_stack,
     other_top,
 )
-from .claim import Fault
-from .intervals import Box, BoxAnswer, Decision, Row
 
 Where = tuple[State, Symbol, Names]  # where the automaton has a transition, or none
 

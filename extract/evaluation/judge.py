@@ -12,11 +12,11 @@ import torch
 from ...automata.pda import PushdownAutomaton, Symbol, Word
 from ...core.errors import StacklensError
 from ...core.imports import pd
-from ...languages.words import EMPTY_WORD, format_word, parse_typed_word
+from ...languages.language import EMPTY_WORD, format_word, parse_typed_word
 from ...models.base import StackModel, one_thread
+from ...models.inference import answer_name, automaton_answers, differences, network_answers, output_number
 from ...models.rounding import Operation, Rounded, operation_numbers, round_actions, without_empty_pops
 from ...probe.trace import trace
-from ..answers import answer_name, automaton_answers, differences, network_answers, output_number
 from ..samples import Samples, rounding_fidelity
 from ..specification import Specification
 
@@ -28,7 +28,7 @@ class WordRuns:
     """What one machine does on N words of up to T steps."""
 
     verdicts: np.ndarray  # whether it accepts each word; of other tasks, whether it does not cut it short, (N,) bool
-    answers: np.ndarray  # the number of its output after each step (see `extract.answers`), (N, T) int; -1 for none
+    answers: np.ndarray  # the number of its output after each step (see `models.inference`), (N, T) int; -1 for none
     dead: np.ndarray  # whether it has rejected the word by the end of the step, (N, T) bool
     valid: np.ndarray  # which steps it takes, (N, T) bool
     # what it does to each stack, (N, T, S) int, numbers of `Operation`; None if unknown

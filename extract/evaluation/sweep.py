@@ -20,16 +20,14 @@ from ...automata.compare import Equal, compare, compared_outputs
 from ...automata.formats.json import from_json, to_json
 from ...automata.pda import PushdownAutomaton
 from ...core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
-from ...core.files import read_text
+from ...core.files import from_plain, parse_json, read_text, to_plain
 from ...core.imports import above, pd
 from ...core.progress import count
-from ...core.serialize import from_plain, parse_json, to_plain
 from ...languages.catalogue import get_language, get_task
 from ...languages.language import Language
 from ...languages.task import Task
-from ...models.base import StackModel, one_thread
+from ...models.base import StackModel, card_of, one_thread
 from ...models.checkpoint import load_network
-from ...models.plain_data import card_of
 from ..accuracy import SizeScore, scores_by_size
 from ..by_name import specification_of_network, subject_of
 from ..config import ExtractionConfig

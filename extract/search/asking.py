@@ -20,14 +20,12 @@ from ...automata.pda import NONE, Key, Output, PushdownAutomaton, Symbol, Transi
 from ...automata.rewriting import predictor_of
 from ...automata.runs import accepts_many
 from ...automata.summaries import trim
-from ...core.errors import StacklensError, needing
+from ...core.errors import StacklensError, needing, unique
 from ...core.progress import OutOfTimeError, check_time
-from ...core.validation import unique
-from ...languages.language import Language
-from ...languages.words import make_word
+from ...languages.language import Language, make_word
 from ...models.base import NetworkState, StackModel, Step
+from ...models.inference import automaton_answers, network_answers, output_number
 from ...models.rounding import Wrapper
-from ..answers import automaton_answers, network_answers, output_number
 from .candidates import NEAR, Candidate, Scorer, minimised
 from .machine import BOTTOM, automaton_of_rules, initial_output
 

@@ -11,11 +11,11 @@ from ...automata.minimize import Minimization, minimization
 from ...automata.pda import Output, PushdownAutomaton, Symbol, Tops, Word
 from ...automata.rewriting import drop_end_marker
 from ...automata.summaries import trim
-from ...languages.words import format_word
+from ...languages.language import format_word
 from ...models.base import StackModel
+from ...models.inference import automaton_answers, differences, network_answers
 from ...models.rounding import Rounded
 from ..agreement import search_words
-from ..answers import automaton_answers, differences, network_answers
 from ..config import Effort
 from ..cycles import box_words
 from ..samples import NestedWords, Samples, walk_words

@@ -13,11 +13,11 @@ from ...automata.compare import Undecided
 from ...automata.pda import Symbol, Word
 from ...core.errors import AutomatonError, StacklensError, is_installed
 from ...models.base import NetworkState, StackModel
-from ...models.rounding import Rounded
-from ...models.views import BufferSteps, is_stack, letters_seen
+from ...models.inference import network_answers
+from ...models.rounding import Rounded, is_stack
+from ...models.views import BufferSteps, letters_seen
 from ...probe.trace import Trace, trace
 from ..agreement import Agreement
-from ..answers import network_answers
 from ..buffers import StepSpecification, whole_word_automaton
 from ..config import SEARCH, Budget, ExtractionConfig, Method, StageClock
 from ..jobs import results_in_order
@@ -71,8 +71,9 @@ def search_sizes(
     if model.recurrent and states is None and hidden.shape[1] <= _LARGEST_BINARY:
         state_sizes = (0, *_CLUSTERS) if hidden.min(initial=0) >= 0 and hidden.max(initial=1) <= 1 else _CLUSTERS
     ordered = sorted(product(symbol_sizes, state_sizes), key=lambda pair: pair[0] * pair[1])
-    tried = set()
-    for number, (found, candidates) in enumerate(results_in_order(_Try(seen, scorer), ordered, jobs), start=1):
+    tried, task = set(), _Try(seen, scorer)
+    results = map(task, ordered) if jobs == 1 else results_in_order(task, ordered, jobs)
+    for number, (found, candidates) in enumerate(results, start=1):
         on_progress(number, len(ordered))
         if found not in tried:  # else there are no more different vectors than that
             yield from candidates

@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...automata.compiled import encode_words
-from ...automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
+from ...automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word, encode_words
 from ...core.progress import check_time
-from ...languages.words import format_word, make_word, repeated_parts
+from ...languages.language import format_word, make_word, repeated_parts
 from ...models.base import StackModel
 from ...models.rounding import Operation, Rounded, RoundedSteps, named_operations, without_empty_pops
 from ...models.views import StackView

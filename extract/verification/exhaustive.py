@@ -14,19 +14,17 @@ from typing import Any, Literal
 import numpy as np
 
 from ... import __version__
-from ...automata.enumeration import accepts_all, count_all, word_at
+from ...automata.enumeration import accepts_all
 from ...automata.formats import read_automaton
 from ...automata.formats.json import to_json
 from ...automata.pda import PushdownAutomaton, Symbol, Word
 from ...core.errors import StacklensError, listed
-from ...languages.language import Language
-from ...languages.words import make_word
+from ...languages.language import Language, count_all, make_word, word_at
 from ...models.base import StackModel, one_thread
 from ...models.checkpoint import digest_of, find_network, load_network
-from ...models.inference import answers_on_all
+from ...models.inference import accepted_answers, answers_on_all, automaton_answers_on_all, output_number
 from ...models.rounding import Rounded
 from ..agreement import AcceptedCounts, Agreement, agreement_by_length, count_again, first_contradiction
-from ..answers import accepted_answers, automaton_answers_on_all, output_number
 from ..by_name import specification_of, specification_of_network
 from ..horizon import Horizon, known_horizons
 from ..jobs import Compared, Journal, Tally, finished

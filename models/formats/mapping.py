@@ -21,9 +21,8 @@ import torch
 from torch import Tensor, nn
 
 from ...core.errors import FileFormatError, StacklensError, in_file, in_short, names_in_short
-from ...core.files import LARGEST_NETWORK, check_outputs, read_whole, write_whole
+from ...core.files import LARGEST_NETWORK, check_outputs, from_plain, parse_json, read_whole, write_whole
 from ...core.progress import count
-from ...core.serialize import from_plain, parse_json
 from ..base import StackModel
 from ..networks.layers import lstm_cell
 from ..plain_data import check_tensor, describe, read_plain

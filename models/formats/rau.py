@@ -25,10 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ...core.errors import FileFormatError, StacklensError, in_file, in_short
-from ...core.files import read_whole
-from ...core.serialize import parse_json
-from ...core.validation import check_alphabet, fresh
+from ...core.errors import FileFormatError, StacklensError, check_alphabet, fresh, in_file, in_short
+from ...core.files import parse_json, read_whole
 from ...languages.next_sets import END_MARK
 from ..plain_data import check_weights, describe, read_plain
 from ..rounding import Outputs, default_threshold

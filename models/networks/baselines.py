@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ...core.errors import StacklensError
-from ...languages.words import TaskKind
+from ...languages.language import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
 from ..stacks.cells import NoStack
 from .layers import PaperNetwork, affine, check_fields, check_predictor, check_shape, lstm_cell

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError
-from ...languages.words import TaskKind
+from ...languages.language import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack, filled_up
 from .layers import PaperNetwork, add_parameters, check_fields, check_shape

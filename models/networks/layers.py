@@ -16,9 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from ...core.errors import StacklensError, in_short
-from ...core.serialize import from_plain
-from ...core.validation import check_alphabet
+from ...core.errors import StacklensError, check_alphabet, in_short
+from ...core.files import from_plain
 from ..base import ModelSpec, NetworkState, S, StackModel
 
 LARGEST_SIZE = 4_096  # against typing errors and damaged files, not against ambition

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from ...core.errors import StacklensError, in_short
-from ...languages.words import TaskKind
+from ...languages.language import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..stacks.cells import Buffers, window
 from ..stacks.continuous import StrengthStack

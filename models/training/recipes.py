@@ -11,9 +11,8 @@ import numpy as np
 
 from ...automata.pda import Word
 from ...core.errors import StacklensError, UnknownNameError
-from ...core.serialize import from_plain
-from ...languages.language import Language
-from ...languages.words import all_words
+from ...core.files import from_plain
+from ...languages.language import Language, all_words
 
 if TYPE_CHECKING:
     from ...languages.task import Task

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from ...core.errors import StacklensError
 from ...core.files import check_folder
-from ..base import StackModel
-from ..checkpoint import Checkpoint, save_model
+from ..base import Checkpoint, StackModel
+from ..checkpoint import save_model
 from .loop import Trainer, unstacked
 
 _LEAST = 2

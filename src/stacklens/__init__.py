@@ -16,7 +16,7 @@ from .core.errors import StacklensError
 if TYPE_CHECKING:
     from .automata.compare import Different, Equal, Undecided
     from .automata.pda import PushdownAutomaton
-    from .extract.certificate.claim import Certified, NotCertified
+    from .extract.agreement import Certified, NotCertified
     from .extract.result import Extraction
     from .face.notebook import languages, tasks, zoo
     from .face.opening import ablate, horizon_curve, intervene, linear_probes, load, saliency, trace
@@ -40,7 +40,7 @@ __all__ = [
 
 _HOMES = {  # of every name its module
     **dict.fromkeys(("Different", "Equal", "Undecided"), "automata.compare"),
-    **dict.fromkeys(("Certified", "NotCertified"), "extract.certificate.claim"),
+    **dict.fromkeys(("Certified", "NotCertified"), "extract.agreement"),
     **dict.fromkeys(("languages", "tasks", "zoo"), "face.notebook"),
     **dict.fromkeys(("load", "trace", "intervene"), "face.opening"),
     **dict.fromkeys(("ablate", "horizon_curve", "linear_probes", "saliency"), "face.opening"),

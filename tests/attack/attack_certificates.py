@@ -22,10 +22,10 @@ from tests.attack.drawn_networks import DTYPES, KINDS, Rng, Watcher, drawn
 from stacklens.automata.pda import NONE, POP, PushdownAutomaton, StackOp, push
 from stacklens.automata.pda import replace as replaced
 from stacklens.core.errors import StacklensError
+from stacklens.extract.agreement import Certified
+from stacklens.extract.certificate.abstraction import Affine, Arithmetic, Box
 from stacklens.extract.certificate.bounded import certify_length
 from stacklens.extract.certificate.certify import LAYOUTS, certify
-from stacklens.extract.certificate.claim import Certified
-from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box
 from stacklens.models.rounding import Rounded
 
 _MOST = 60  # transitions of an automaton that is worth asking about

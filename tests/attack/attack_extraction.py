@@ -29,8 +29,7 @@ from tests.models.hand_made import hand_made
 from stacklens.automata.compare import Different, Equal
 from stacklens.automata.pda import Output, PushdownAutomaton
 from stacklens.core.errors import StacklensError
-from stacklens.extract.agreement import Agreement
-from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.agreement import Agreement, Certified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.horizon import Horizon

@@ -26,15 +26,14 @@ from tests.attack.file_kinds import KINDS, spoiled
 from tests.attack.made_results import DIGESTS, FORGERIES, forged, tampered
 
 import stacklens as sl
-from stacklens.automata.compiled import compile_tables
 from stacklens.automata.formats import read_automaton
 from stacklens.automata.formats.json import from_json, to_json
-from stacklens.automata.pda import PushdownAutomaton
+from stacklens.automata.pda import PushdownAutomaton, compile_tables
 from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.judge import parse_words
 from stacklens.languages.catalogue import language_from_file
-from stacklens.languages.words import make_word
+from stacklens.languages.language import make_word
 from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace

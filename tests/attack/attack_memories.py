@@ -13,11 +13,10 @@ import torch
 from tests.attack.campaign import Attack
 from torch import Tensor
 
-from stacklens.extract.answers import automaton_answers
-from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.agreement import Certified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
-from stacklens.models.inference import written_on
+from stacklens.models.inference import automaton_answers, written_on
 from stacklens.models.networks.joulin import ListRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig

@@ -10,7 +10,7 @@ from tests.attack.drawn_networks import Rng
 from tests.attack.plain_networks import Overflowed, Plain, Seen
 
 from stacklens.automata.pda import Configuration, PushdownAutomaton, Transition
-from stacklens.extract.certificate.claim import Certified
+from stacklens.extract.agreement import Certified
 from stacklens.models.rounding import Rounded
 
 _READ_PAST_A_CUT = 6  # symbols, to see that nothing is accepted there

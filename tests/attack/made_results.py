@@ -11,8 +11,7 @@ from typing import Any
 
 import stacklens as sl
 from stacklens.automata.pda import PushdownAutomaton, Transition
-from stacklens.extract.agreement import AcceptedCounts, Agreement
-from stacklens.extract.certificate.claim import Certification, Certified, Fault, NotCertified
+from stacklens.extract.agreement import AcceptedCounts, Agreement, Certification, Certified, Fault, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.memory_use import DroppedStack, StackUse
 from stacklens.extract.report import load_result

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, Transition, push, replace
-from stacklens.languages.words import TaskKind
+from stacklens.languages.language import TaskKind
 from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel
 from stacklens.models.stacks.cells import SuperpositionStack
 from stacklens.models.stacks.continuous import StrengthStack

@@ -28,9 +28,8 @@ from stacklens.automata.runs import accepts_many
 from stacklens.automata.summaries import trim
 from stacklens.core.errors import StacklensError
 from stacklens.core.progress import Told
-from stacklens.extract.answers import automaton_answers, network_answers
+from stacklens.extract.agreement import Certified, NotCertified
 from stacklens.extract.by_name import specification_for, subject_named
-from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.config import ExtractionConfig, Method
 from stacklens.extract.extraction import extract
 from stacklens.extract.memory_use import relevant_stacks
@@ -38,9 +37,10 @@ from stacklens.extract.result import Extraction
 from stacklens.extract.samples import action_margins, draw_samples
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.languages.classic import counted_pairs
-from stacklens.languages.words import TaskKind, all_words
+from stacklens.languages.language import TaskKind, all_words
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
 from stacklens.models.checkpoint import ZOO, load_network
+from stacklens.models.inference import automaton_answers, network_answers
 from stacklens.models.networks.joulin import ListMemory
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig

@@ -20,27 +20,24 @@ from tests.languages.plain_brackets import may_come
 from tests.models.published_networks import published
 
 from stacklens.automata.compare import Equal, compare
-from stacklens.automata.compiled import compile_tables
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, Word, push
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, Word, compile_tables, push
 from stacklens.automata.rewriting import with_visible_top
 from stacklens.automata.runs import accepts_many, transduce_many
 from stacklens.automata.summaries import trim
-from stacklens.extract.agreement import agree_on_all
-from stacklens.extract.answers import automaton_answers, network_answers, output_number
+from stacklens.extract.agreement import Certified, NotCertified, agree_on_all
 from stacklens.extract.by_name import specification_for, specification_of
+from stacklens.extract.certificate.abstraction import Box
 from stacklens.extract.certificate.certify import certify
-from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.certificate.controllers import set_of
-from stacklens.extract.certificate.intervals import Box
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.extract.specification import Specification
 from stacklens.languages.catalogue import get_task
-from stacklens.languages.words import TaskKind, all_words
-from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import Checkpoint, load_network
-from stacklens.models.inference import answers_on_all, outputs_on
+from stacklens.languages.language import TaskKind, all_words
+from stacklens.models.base import Checkpoint, StackModel
+from stacklens.models.checkpoint import load_network
+from stacklens.models.inference import answers_on_all, automaton_answers, network_answers, output_number, outputs_on
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded
 

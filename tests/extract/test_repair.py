@@ -15,7 +15,7 @@ from torch import Tensor, nn
 import stacklens as sl
 import stacklens.extract.repair as repairing
 from stacklens.cli.train import harden_command, repair_command
-from stacklens.extract.certificate.claim import CERTIFICATE_NOT_TRIED, Certified
+from stacklens.extract.agreement import CERTIFICATE_NOT_TRIED, Certified
 from stacklens.extract.certificate.controllers import EXACT_GAPS
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract as extract_from

@@ -17,7 +17,6 @@ import stacklens as sl
 from stacklens.automata.compare import Different, Equal
 from stacklens.automata.formats import read_automaton
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
-from stacklens.extract.answers import network_answers
 from stacklens.extract.black_box import _compare_answers
 from stacklens.extract.by_name import specification_of_network
 from stacklens.extract.causality import _is_renamed
@@ -32,6 +31,7 @@ from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import as_sentence, horizon_cell, horizon_claim, whole_word
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import ZOO, load_model
+from stacklens.models.inference import network_answers
 
 # ---- Why there is no automaton, or none that is faithful: every cause is planted in a network, found, and measured.
 

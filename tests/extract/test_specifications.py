@@ -42,9 +42,10 @@ from stacklens.extract.verification.checks import _whole_lengths, check_sampled
 from stacklens.languages.catalogue import get_language, get_task, task_names
 from stacklens.languages.classic import Dyck
 from stacklens.languages.task import Task
-from stacklens.models.checkpoint import Checkpoint, load_network, save_model
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import load_network, save_model
 from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
-from stacklens.models.training.factory import make_trainer
+from stacklens.models.training import make_trainer
 from stacklens.probe.trace import trace
 
 # ---- A language or a task that is not of the network's kind: what was meant where that is clear, else one line.

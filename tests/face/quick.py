@@ -15,8 +15,8 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.extraction import extract
 from stacklens.extract.specification import Specification
-from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.models.base import Checkpoint, StackModel
+from stacklens.models.checkpoint import save_model
 
 QUICK: dict[str, Any] = {
     "max_length": 5,

@@ -22,7 +22,7 @@ from tests.refusals import complaint_of, refused
 
 import stacklens as sl
 from stacklens.core.errors import FileFormatError
-from stacklens.core.serialize import from_plain, late, parse_json, put_off, to_plain
+from stacklens.core.files import from_plain, late, parse_json, put_off, to_plain
 from stacklens.extract.claims import check_table, claim_table, claims_of
 from stacklens.extract.report import load_result
 from stacklens.models.checkpoint import ZOO, digest_of

@@ -32,9 +32,8 @@ from stacklens.languages.classic import (
     equal_blocks,
 )
 from stacklens.languages.context_free import AutomatonLanguage
-from stacklens.languages.language import Language
+from stacklens.languages.language import Language, edit_word, format_word, make_word, parse_word
 from stacklens.languages.next_sets import BoundedDyck
-from stacklens.languages.words import edit_word, format_word, make_word, parse_word
 
 # Every language against a restatement of its definition that lists the members, and against its own automaton.
 

@@ -20,9 +20,9 @@ from torch import Tensor
 
 import stacklens
 from stacklens.core.errors import FileFormatError, StacklensError
-from stacklens.languages.words import all_words
-from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import Checkpoint, load_checkpoint, load_model, load_network, save_model
+from stacklens.languages.language import all_words
+from stacklens.models.base import Checkpoint, StackModel
+from stacklens.models.checkpoint import load_checkpoint, load_model, load_network, save_model
 from stacklens.models.formats.published import our_names
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks import MODELS, build_model, class_and_shape

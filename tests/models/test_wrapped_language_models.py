@@ -17,10 +17,9 @@ from torch import Tensor, nn
 import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.core.progress import TimeLimit, time_limit
-from stacklens.extract.answers import answers_in_time
 from stacklens.extract.by_name import specification_for, subject_named
 from stacklens.languages.catalogue import get_language
-from stacklens.models.inference import outputs_on
+from stacklens.models.inference import answers_in_time, outputs_on
 from stacklens.models.rounding import Outputs
 
 NAMES: dict[str, Any] = {"bos": "<s>", "eos": "</s>", "pad": "<pad>"}

@@ -168,8 +168,7 @@ def test_only_differences_beyond_noise_are_called_so() -> None:
     runs = [run_of(name, scores[3 * data :] + scores[: 3 * data], data) for name in reported for data in (0, 1, 2)]
     again = [run_of(name, scores, data) for name in reported for data in (0, 1, 2)]
     for few in (runs[::3], again):
-        every = table(reported, *few)
-        found = comparisons(every, networks(every))
+        found = comparisons(every := table(reported, *few), networks(every))
         assert found.differs.tolist() == [False] * 3
         assert found.independent.tolist() == pytest.approx([10] * 3)
     every = table(reported, *runs)

@@ -11,7 +11,7 @@ import torch
 from tests.models.plain import steps_of
 
 from stacklens.languages.catalogue import get_task
-from stacklens.languages.words import repeated_parts
+from stacklens.languages.language import repeated_parts
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import ZOO, load_checkpoint
 from stacklens.models.rounding import Rounded

@@ -13,7 +13,7 @@ import torch
 
 from stacklens.automata.runs import accepts_many
 from stacklens.languages.catalogue import get_language
-from stacklens.languages.words import all_words
+from stacklens.languages.language import all_words
 from stacklens.models.base import ControllerOutput, StackModel
 from stacklens.models.checkpoint import ZOO, load_model
 from stacklens.models.inference import verdicts_on

@@ -21,7 +21,7 @@ import stacklens as sl
 from stacklens.automata.pda import Word
 from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_language
-from stacklens.languages.words import all_words
+from stacklens.languages.language import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig

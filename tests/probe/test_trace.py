@@ -25,7 +25,7 @@ from torch import Tensor, nn
 import stacklens as sl
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.core.errors import StacklensError
-from stacklens.languages.words import all_words
+from stacklens.languages.language import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.networks import build_model
 from stacklens.models.networks.baselines import Baseline, BaselineConfig

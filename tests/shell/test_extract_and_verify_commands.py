@@ -22,7 +22,8 @@ from stacklens.automata.formats.textbook import to_jflap
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.cli.verify import networks_in
 from stacklens.languages.catalogue import get_language
-from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import save_model
 
 QUICK = ("--max-length", "6")
 

@@ -19,7 +19,8 @@ from tests.shell.commands import ZOO, Shell, check_quickly, check_refused
 from stacklens.automata.formats.json import to_json
 from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.languages.catalogue import get_language
-from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model, zoo_names
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import load_checkpoint, save_model, zoo_names
 from stacklens.models.training import OPTIONS
 from stacklens.models.training import recipes as fit_recipes
 from stacklens.models.training import recipes as stream_recipes

@@ -16,7 +16,8 @@ from tests.viz.page_client import asked, filled
 
 from stacklens.automata.formats.json import to_json
 from stacklens.languages.catalogue import get_language
-from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import save_model
 from stacklens.viz.dashboard import jobs as turns
 from stacklens.viz.dashboard import panels
 from stacklens.viz.dashboard.app import word_answer

@@ -16,9 +16,10 @@ from tests.viz.page_client import asked, filled
 from stacklens.automata.compare import Equal, compare
 from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.extract.claims import disagreements_of
-from stacklens.models.checkpoint import ZOO, Checkpoint, save_model, zoo_names
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import ZOO, save_model, zoo_names
 from stacklens.models.rounding import Rounded
-from stacklens.models.training.factory import make_trainer
+from stacklens.models.training import make_trainer
 from stacklens.papers.grid import Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings
 from stacklens.papers.results import Measured, Results
 from stacklens.probe.trace import trace

@@ -19,7 +19,8 @@ import stacklens as sl
 from stacklens.automata.formats.json import to_json
 from stacklens.extract.evaluation.sweep import load_sweep, sweep
 from stacklens.languages.catalogue import get_language
-from stacklens.models.checkpoint import ZOO, Checkpoint, digest_of, save_model
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import ZOO, digest_of, save_model
 from stacklens.viz.dashboard import networks
 from stacklens.viz.dashboard.app import beginning_answer, word_answer
 from stacklens.viz.dashboard.extractions import known, settings_known, shipped

@@ -10,9 +10,9 @@ import torch
 from ...automata.pda import Output, PushdownAutomaton, Word, rule
 from ...automata.runs import accepts_many
 from ...core.errors import StacklensError
-from ...extract.answers import automaton_answers, network_answers, output_number
 from ...extract.specification import Specification
 from ...models.base import StackModel
+from ...models.inference import automaton_answers, network_answers, output_number
 from ...probe.edits import Intervened, steps_of
 from ...probe.trace import Trace, trace
 from ..operations import filled_shares

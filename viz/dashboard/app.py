@@ -26,7 +26,7 @@ from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
 from ...extract.claims import SIGNS, disagreements_of, headline, verdict_of
 from ...extract.wording import as_sentence, nothing_found
-from ...languages.words import parse_word
+from ...languages.language import parse_word
 from ...probe.intervene import NAMED, PARTS
 from ..bench.change import Change, call_of, changeable, changed_word, values_of
 from ..bench.drawing import bench_drawing

@@ -24,7 +24,7 @@ from ...extract.evaluation.automaton_runs import coverage_table as transitions_t
 from ...extract.evaluation.automaton_runs import covered, run_table, visit_table
 from ...extract.verification.divergence import Drift
 from ...extract.wording import as_sentence
-from ...languages.words import EMPTY_WORD
+from ...languages.language import EMPTY_WORD
 from ...models.base import one_thread
 from ...papers.tables import TextTable
 from ...probe.outcome import Causality

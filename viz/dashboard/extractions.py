@@ -14,13 +14,11 @@ from functools import cached_property, lru_cache
 from typing import Any, get_args
 
 from ... import __version__
-from ...automata.enumeration import count_all
 from ...automata.formats.json import from_json, to_json_line
 from ...automata.minimize import Minimization
 from ...automata.pda import PushdownAutomaton
-from ...core.errors import StacklensError
+from ...core.errors import LARGEST_SEED, StacklensError
 from ...core.progress import count
-from ...core.validation import LARGEST_SEED
 from ...extract.by_name import task_of
 from ...extract.causality import with_causality
 from ...extract.claims import disagreements_of
@@ -32,8 +30,9 @@ from ...extract.report import load_result
 from ...extract.result import Extraction
 from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
-from ...models.base import StackModel
-from ...models.checkpoint import ZOO, Checkpoint, made_by
+from ...languages.language import count_all
+from ...models.base import Checkpoint, StackModel
+from ...models.checkpoint import ZOO, made_by
 from . import networks
 from .jobs import Jobs, Tell
 from .networks import DAY, store

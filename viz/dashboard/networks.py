@@ -26,9 +26,9 @@ from ...core.errors import FileFormatError, StacklensError, UnknownNameError
 from ...extract.by_name import specification_of, true_automaton
 from ...extract.specification import Specification, check_same_alphabet
 from ...languages.catalogue import language_names, task_names
-from ...languages.words import format_word, make_word
-from ...models.base import StackModel
-from ...models.checkpoint import ZOO, Checkpoint, digest_of, load_checkpoint, load_network, save_model, zoo_names
+from ...languages.language import format_word, make_word
+from ...models.base import Checkpoint, StackModel
+from ...models.checkpoint import ZOO, digest_of, load_checkpoint, load_network, save_model, zoo_names
 
 # ---- What outlives a request: a folder on disk that all server processes and jobs share, for its owner alone ----
 #

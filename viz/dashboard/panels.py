@@ -34,7 +34,7 @@ from ...extract.evaluation.automaton_runs import coverage_table, run_table, visi
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence, merged_claim, nothing_found
-from ...languages.words import EMPTY_WORD, format_word, parse_word
+from ...languages.language import EMPTY_WORD, format_word, parse_word
 from ...models.base import StackModel, one_thread
 from ...models.checkpoint import lines_of
 from ...models.rounding import Rounded

@@ -26,7 +26,7 @@ def trace_figure(
     such figure or word, or the trace does not know its network.
     """
     from ..extract.by_name import true_automaton
-    from ..models.checkpoint import checkpoint_for
+    from ..models.base import checkpoint_for
     from ..models.rounding import Rounded
     from ..probe.trace import check_place
     from ..viz.figures import FIGURES, draw, paper_figure

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..automata.formats import read_automaton
 from ..automata.pda import PushdownAutomaton, Word
-from ..core.errors import StacklensError, UnknownNameError, UnknownSymbolError
+from ..core.errors import StacklensError, UnknownNameError, UnknownSymbolError, called, check_seed
 from ..core.progress import Told
-from ..core.validation import check_seed
-from ..languages.language import Language
+from ..languages.language import Language, make_word, parse_word
 from ..languages.task import Task
-from ..languages.words import make_word, parse_word
 
 # ---- What the public face is given, made into what lower layers take: names and paths into networks, text into words.
 
@@ -96,12 +94,6 @@ def _one_word_of(given: Any, alphabet: tuple[str, ...], number: int | None = Non
         where = f": position {read.index(unknown.symbol)} of {which} (from 0), {shown!r}"
         raise UnknownSymbolError(unknown.symbol, alphabet, where + unknown.more) from None
     return make_word(symbols, alphabet)
-
-
-def called(given: object) -> str:
-    """Return what a thing is, with its article."""
-    name = type(given).__name__
-    return f"{'an' if name[0] in 'AEIOaeio' or name.startswith('NNPDA') else 'a'} {name}"
 
 
 # ---- Open what a file holds, and see what a network does on words ----
@@ -187,7 +179,7 @@ def load(
     of_network = format != "auto" or alphabet is not None or threshold is not None
     kind = kind or ("network" if of_network else _kind_of_file(name))
     if kind == "network":
-        from ..languages.words import parse_alphabet
+        from ..languages.language import parse_alphabet
         from ..models.checkpoint import load_network
 
         symbols = parse_alphabet(alphabet) if isinstance(alphabet, str) else alphabet
@@ -463,7 +455,7 @@ def _words_or_drawn(
     seed: int,
     lengths: tuple[int, int] = _LENGTHS,
 ) -> list[Word]:
-    from ..extract.specification import random_words
+    from ..languages.language import random_words
 
     if words is not None:
         return words_of(words, network.alphabet)

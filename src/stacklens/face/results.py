@@ -11,18 +11,17 @@ from ..automata.compare import Comparison
 from ..automata.compare import compare as compare_automata
 from ..automata.finite import FiniteAutomaton
 from ..automata.pda import PushdownAutomaton
-from ..core.errors import StacklensError
+from ..core.errors import StacklensError, called, check_seed, check_whole
 from ..core.progress import progress_bar, stages_on
-from ..core.validation import check_seed, check_whole
 from ..extract.config import ExtractionConfig, asked_method
 from ..languages.catalogue import get_language, get_task
 from ..languages.language import Language
 from ..languages.task import Task
-from ..models.training.factory import make_trainer
-from .opening import AUTOMATA, automaton_of, called, load, network_of
+from ..models.training import make_trainer
+from .opening import AUTOMATA, automaton_of, load, network_of
 
 if TYPE_CHECKING:
-    from ..extract.certificate.claim import Certificate
+    from ..extract.agreement import Certificate
     from ..extract.evaluation.sweep import Sweep
     from ..extract.repair import Hardened, Repair
     from ..extract.result import Extraction

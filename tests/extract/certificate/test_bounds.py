@@ -9,12 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stacklens.extract.certificate.abstraction import TooMany, image_pieces
-from stacklens.extract.certificate.controllers import boxes_of, is_above, largest, largest_of, set_of, signed
-from stacklens.extract.certificate.intervals import (
+from stacklens.extract.certificate.abstraction import (
     Affine,
     Arithmetic,
     Box,
+    TooMany,
+    image_pieces,
     plus,
     rounded_sum,
     sigmoid,
@@ -22,6 +22,7 @@ from stacklens.extract.certificate.intervals import (
     tanh,
     times,
 )
+from stacklens.extract.certificate.controllers import boxes_of, is_above, largest, largest_of, set_of, signed
 from stacklens.models.base import ControllerOutput, StackModel
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig

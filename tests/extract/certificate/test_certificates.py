@@ -21,11 +21,10 @@ from torch import Tensor
 import stacklens as sl
 from stacklens.automata.pda import Key, Output, PushdownAutomaton, Transition
 from stacklens.core.errors import StacklensError
-from stacklens.extract.certificate.abstraction import Bounds, System, TooMany
+from stacklens.extract.agreement import Certification, Certified, NotCertified
+from stacklens.extract.certificate.abstraction import Affine, Arithmetic, Bounds, Box, System, TooMany, plus, times
 from stacklens.extract.certificate.certify import LAYOUTS, WITHOUT_GRID, certify, check_invariant, regular_domain
-from stacklens.extract.certificate.claim import Certification, Certified, NotCertified
 from stacklens.extract.certificate.controllers import boxes_of, largest
-from stacklens.extract.certificate.intervals import Affine, Arithmetic, Box, plus, times
 from stacklens.extract.certificate.step_check import Unproved
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel

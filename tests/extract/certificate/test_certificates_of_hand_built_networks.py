@@ -34,7 +34,7 @@ from tests.refusals import refused
 
 from stacklens.automata.finite import FiniteAutomaton
 from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition
-from stacklens.extract.agreement import differ_on
+from stacklens.extract.agreement import Certified, NotCertified, differ_on
 from stacklens.extract.certificate.abstraction import BoxHead, BoxMove, Control, Entry, Layout, Place
 from stacklens.extract.certificate.bounded import certify_length, grid_clusters
 from stacklens.extract.certificate.certify import (
@@ -46,7 +46,6 @@ from stacklens.extract.certificate.certify import (
     prove,
     reached,
 )
-from stacklens.extract.certificate.claim import Certified, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.memory_use import StackUse

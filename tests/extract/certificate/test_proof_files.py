@@ -28,11 +28,12 @@ from stacklens.automata.compare import Equal
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.pda import NONE, PushdownAutomaton, Transition, push
 from stacklens.core.errors import StacklensError
+from stacklens.extract.agreement import Certified
 from stacklens.extract.certificate.certify import LAYOUTS, Proof, certify, check_invariant, prove, task_domain
-from stacklens.extract.certificate.claim import Certified
 from stacklens.extract.certificate.proof_file import proof_content, relation_of, written
 from stacklens.extract.certificate.step_check import Unproved
-from stacklens.models.checkpoint import ZOO, Checkpoint, save_model
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import ZOO, save_model
 
 NETWORKS = (
     *("nnpda-1n0n", "nnpda-palindrome", "nnpda-parentheses", "neural-stack-reversal", "neural-stack-delayed-xor"),

@@ -36,9 +36,9 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.specification import Specification
 from stacklens.extract.verification.divergence import divergence
 from stacklens.languages.catalogue import get_language, get_task
-from stacklens.languages.words import EMPTY_WORD, format_word
-from stacklens.models.base import StackModel
-from stacklens.models.checkpoint import ZOO, Checkpoint, load_network
+from stacklens.languages.language import EMPTY_WORD, format_word
+from stacklens.models.base import Checkpoint, StackModel
+from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.rounding import Rounded
 from stacklens.probe.trace import trace
 

@@ -16,7 +16,8 @@ from stacklens.extract.accuracy import scores_by_size
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation import sweep as sweep_row
 from stacklens.extract.evaluation.sweep import SweepRow, networks_named, sweep
-from stacklens.models.checkpoint import Checkpoint, save_model
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import save_model
 
 CONFIG = ExtractionConfig(**QUICK)
 OURS = {"kind": "recognition", "language": "parentheses"}

@@ -20,7 +20,6 @@ from tests.models.published_networks import published
 from stacklens.automata.compare import Different, Equal, compare
 from stacklens.automata.pda import PushdownAutomaton, Word
 from stacklens.extract import samples as drawing
-from stacklens.extract.answers import automaton_answers, network_answers
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
@@ -42,9 +41,10 @@ from stacklens.extract.search.learn import (
 from stacklens.extract.search.machine import Clusters, Levels, Quantiser, cluster
 from stacklens.extract.search.search import SearchPlan, find_candidates, find_conflict, search_sizes
 from stacklens.languages.catalogue import get_language, get_task
-from stacklens.languages.words import all_words
+from stacklens.languages.language import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import load_network
+from stacklens.models.inference import automaton_answers, network_answers
 from stacklens.models.networks import build_model
 from stacklens.models.rounding import Operation, Rounded
 from stacklens.probe.trace import Trace, trace

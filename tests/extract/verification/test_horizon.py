@@ -9,8 +9,7 @@ from tests.extract.doctored import WornNet, right
 
 from stacklens.automata.compare import Equal
 from stacklens.automata.pda import Word
-from stacklens.extract.agreement import Agreement, differ_on
-from stacklens.extract.certificate.claim import Certification, Certified
+from stacklens.extract.agreement import Agreement, Certification, Certified, differ_on
 from stacklens.extract.claims import claims_of, headline
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.horizon import (

@@ -19,7 +19,7 @@ from torch import nn
 
 import stacklens as sl
 from stacklens.core.errors import FileFormatError
-from stacklens.extract.certificate.claim import CERTIFICATE_NOT_TRIED
+from stacklens.extract.agreement import CERTIFICATE_NOT_TRIED
 from stacklens.extract.repair import scale_actions
 from stacklens.models.formats.rau import RauRecurrent, RauSizes, read_rau
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN

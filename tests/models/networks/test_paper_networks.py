@@ -13,7 +13,7 @@ from tests.models.plain import Items, Shown, plain_verdict, read_off, steps_of, 
 from tests.refusals import refused
 from torch import Tensor, nn
 
-from stacklens.languages.words import all_words
+from stacklens.languages.language import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.inference import verdicts_on, verdicts_on_all
 from stacklens.models.networks import build_model

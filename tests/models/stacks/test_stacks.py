@@ -17,10 +17,10 @@ import stacklens as sl
 from stacklens.models.networks.joulin import ListRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
-from stacklens.models.rounding import Rounded, round_actions
+from stacklens.models.rounding import Rounded, is_stack, round_actions
 from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
 from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack, every_slot
-from stacklens.models.views import is_stack, views_of
+from stacklens.models.views import views_of
 from stacklens.models.wrap import wrap
 from stacklens.probe.trace import trace
 

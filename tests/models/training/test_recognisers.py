@@ -12,8 +12,9 @@ from tests.refusals import refused
 from torch import Tensor
 
 from stacklens.languages.catalogue import get_language
-from stacklens.languages.words import all_words
-from stacklens.models.checkpoint import Checkpoint, load_checkpoint, save_model
+from stacklens.languages.language import all_words
+from stacklens.models.base import Checkpoint
+from stacklens.models.checkpoint import load_checkpoint, save_model
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, Order, RtrlNNPDA, window_slopes
 from stacklens.models.stacks.continuous import ContinuousStack

@@ -17,13 +17,13 @@ from tests.refusals import refused
 
 from stacklens.core.errors import StacklensError
 from stacklens.languages.catalogue import get_language, get_task
+from stacklens.languages.language import all_words
 from stacklens.languages.task import Examples, Task
-from stacklens.languages.words import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.networks import build_model
 from stacklens.models.rounding import Rounded
+from stacklens.models.training import make_trainer
 from stacklens.models.training import recipes as fit_recipes
-from stacklens.models.training.factory import make_trainer
 from stacklens.models.training.loop import Batch, Trainer
 from stacklens.models.training.recipes import RECIPES, SETS, SYMBOL_RECIPE, FitRecipe
 from stacklens.models.training.recognition import Training, cut_at_dead

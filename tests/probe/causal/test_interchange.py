@@ -17,7 +17,7 @@ from tests.refusals import refused
 import stacklens as sl
 from stacklens.automata.pda import NONE, Key, PushdownAutomaton, Transition
 from stacklens.extract.causality import claim_of
-from stacklens.languages.words import all_words
+from stacklens.languages.language import all_words
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
