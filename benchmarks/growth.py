@@ -23,7 +23,7 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.result import Extraction
 from stacklens.languages.next_sets import DyckNextSet
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
-from stacklens.models.stacks.cells import SuperpositionStack
+from stacklens.models.stacks import SuperpositionStack
 
 _KINDS = 2  # of brackets, where something else grows
 _LETTERS, _UNITS = (2, 4, 8, 16, 32, 64), (4, 16, 64, 256)

@@ -25,7 +25,7 @@ FLOORS = ("core", "automata", "languages", "models", "probe", "extract", "papers
 GOALS = {  # what the house is to weigh one day
     "product files": 195,
     "product lines": 48_000,
-    "test lines": 30_750,
+    "test lines": 30_746,
     "longest product file": 600,
     "files with one importer": 30,
     "depth of imports": 18,
@@ -35,8 +35,8 @@ GOALS = {  # what the house is to weigh one day
     "said, told, whoever": 100,
 }
 LIMITS = {  # what it may weigh today: to be lowered only
-    "product files": 174,
-    "product lines": 53_589,
+    "product files": 171,
+    "product lines": 53_557,
     "test lines": 30_750,
     "longest product file": 585,
     "files with one importer": 20,

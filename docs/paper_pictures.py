@@ -18,11 +18,10 @@ from typing import Any
 from stacklens.core.errors import UnknownNameError
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import ZOO, load_checkpoint
-from stacklens.papers import suzgun2019_studies as suzgun2019_traces
 from stacklens.papers.grid import RunSettings
 from stacklens.papers.hao2018 import trained_networks
 from stacklens.papers.results import read_results
-from stacklens.papers.suzgun2019 import table_of_models
+from stacklens.papers.suzgun2019 import TRACES_NAME, table_of_models
 from stacklens.probe.trace import trace
 from stacklens.viz.figures import paper_figure
 from stacklens.viz.papers import traces_figure
@@ -77,7 +76,7 @@ PICTURES: dict[str, tuple[Callable[[], StackModel[Any]], str, str]] = {
     ),
 }
 
-CURVES = (suzgun2019_traces.TRACES_NAME,)  # experiments whose results are drawn
+CURVES = (TRACES_NAME,)  # experiments whose results are drawn
 
 
 def draw(name: str) -> bytes:

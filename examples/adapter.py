@@ -19,7 +19,7 @@ from stacklens.extract.extraction import extract
 from stacklens.extract.summary import show_summary
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import ControllerOutput, NetworkState, StackModel
-from stacklens.models.stacks.cells import SuperpositionStack
+from stacklens.models.stacks import SuperpositionStack
 from stacklens.probe.trace import trace
 
 WEIGHTS = Path(__file__).with_name("plain_network.pt")

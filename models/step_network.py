@@ -15,8 +15,7 @@ from ..core.errors import StacklensError
 from .base import ActionKind, ControllerOutput, NetworkState, StackModel, Step
 from .networks.layers import OWN_CODE, OwnModule, Vocabulary, like_weights, rebuilt, shapes_of, tensors_in
 from .rounding import Outputs
-from .stacks.cells import NoStack, StackRow, SuperpositionStack, with_cells_below
-from .stacks.continuous import ContinuousStack, StrengthStack
+from .stacks import ContinuousStack, NoStack, StackRow, StrengthStack, SuperpositionStack, with_cells_below
 
 # ---- Hidden states of any form as rows of numbers: an LSTM's pair (h, c), several layers, a dictionary of tensors.
 # Which axis of a tensor is the batch is found by making two batches of different sizes and seeing what changes.

@@ -11,8 +11,7 @@ from ..automata.pda import Symbol, Word, encode_words
 from ..core.errors import fresh
 from .base import ControllerOutput, NetworkState, StackModel
 from .rounding import Rounded, Wrapper, named_operations
-from .stacks.cells import EMPTY_READING, RING_OPERATIONS, SuperpositionStack
-from .stacks.continuous import StrengthStack
+from .stacks import EMPTY_READING, RING_OPERATIONS, StrengthStack, SuperpositionStack
 
 # ---- What every view is: a rounded network whose memory is no stack, as a network that pushes, pops or does nothing.
 # A view takes whole operations only, those that the rounded network would take, so it is a network for extraction and

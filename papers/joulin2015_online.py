@@ -35,7 +35,7 @@ from ..models.networks.baselines import Baseline
 from ..models.networks.joulin import ListRNN, MemoryRNN
 from ..models.networks.scan import Array, logistic, softmax
 from ..models.rounding import Rounded
-from ..models.stacks.cells import EMPTY_READING
+from ..models.stacks import EMPTY_READING
 from ..models.training.loop import SideBySide, detached, log_loss
 from ..models.training.streams import Reading, learned_streams, reading_of, stream_entropy
 

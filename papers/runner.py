@@ -15,7 +15,7 @@ from ..core.errors import FileFormatError, StacklensError, UnknownNameError
 from ..core.progress import count
 from ..extract.config import DEFAULT_BUDGET, ExtractionConfig
 from ..extract.jobs import finished
-from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019, suzgun2019_studies
+from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019
 from .grid import SETTINGS, Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, results_of
 from .measures import measures_of
 from .results import Experiment, Measured, Results, processor, read_results, result_path, versions, write_results
@@ -375,10 +375,10 @@ EXPERIMENTS: dict[str, Callable[[], Experiment | Grid]] = {
     "hao2018-table1": hao2018.table1,
     "hao2018-claims": hao2018.claims_experiment,
     **suzgun2019.grids(),
-    suzgun2019_studies.SEARCH_NAME: suzgun2019_studies.simple_palindrome_search,
-    suzgun2019_studies.TRACES_NAME: suzgun2019_studies.traces_experiment,
-    "suzgun2019-counts": suzgun2019_studies.counts_experiment,
-    "suzgun2019-repeated-blocks": suzgun2019_studies.repeated_blocks,
+    suzgun2019.SEARCH_NAME: suzgun2019.simple_palindrome_search,
+    suzgun2019.TRACES_NAME: suzgun2019.traces_experiment,
+    "suzgun2019-counts": suzgun2019.counts_experiment,
+    "suzgun2019-repeated-blocks": suzgun2019.repeated_blocks,
 }
 
 

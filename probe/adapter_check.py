@@ -21,7 +21,7 @@ from ..languages.language import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, StackModel
 from ..models.networks.layers import guarded, taken_out
 from ..models.rounding import Outputs, Wrapper
-from ..models.stacks.cells import SuperpositionStack
+from ..models.stacks import SuperpositionStack
 from ..models.step_network import StepNetwork
 from ..models.word_network import WordNetwork
 from .trace import Trace, trace

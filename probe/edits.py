@@ -24,7 +24,7 @@ from ..core.progress import check_time
 from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable
 from ..models.networks.layers import rebuilt, shapes_of, tensors_in
 from ..models.rounding import Operation, Wrapper, operation_numbers, round_actions, without_empty_pops
-from ..models.stacks.continuous import every_slot
+from ..models.stacks import every_slot
 
 STEPWISE = ("actions", "pushed")  # parts of what a network does in a step; others are of what it is before one
 EVERY = -2  # in the place of a step: each of them

@@ -21,7 +21,7 @@ from ..core.errors import StacklensError
 from ..core.imports import pd
 from ..models.base import Cell, StackModel
 from ..models.rounding import Operation, operation_numbers, round_actions
-from ..models.stacks.cells import SuperpositionStack
+from ..models.stacks import SuperpositionStack
 from ..probe.edits import Edit, Intervened
 from ..probe.trace import Trace
 from ..probe.trace_io import vector_text

@@ -28,7 +28,7 @@ from ..papers.grid import CONVERGED, Grid, GridResults, read_grid, statistic
 from ..papers.results import FOLDER, Results, declared, read_results, result_path
 from ..papers.runner import EXPERIMENTS
 from ..papers.sun1993_steps import figure_tables, steps_beside
-from ..papers.suzgun2019_studies import TRACES_NAME
+from ..papers.suzgun2019 import TRACES_NAME
 from ..papers.tables import NOT_RUN, NOTHING, TextTable, claims_table, grid_tables, run_command
 from ..probe.trace import trace
 from .figures import coloured_table, draw

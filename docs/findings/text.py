@@ -19,7 +19,7 @@ from docs.papers.explained import same_again
 from stacklens.core.errors import StacklensError
 from stacklens.papers.grid import CONVERGED
 from stacklens.papers.results import FOLDER, read_results, result_path
-from stacklens.papers.suzgun2019_studies import since_learned
+from stacklens.papers.suzgun2019 import since_learned
 
 _PLACEHOLDER = re.compile(r"\{\{ *([a-z0-9 ,&:+-]+?) *\}\}", re.IGNORECASE)
 PAPERS = Path(__file__).parents[1] / "papers"

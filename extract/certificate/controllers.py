@@ -17,7 +17,7 @@ from ...models.networks.neural_stack import BufferedNeuralStack, NeuralStack
 from ...models.networks.nnpda import NNPDA
 from ...models.networks.suzgun import BabyNTM, Marnn, MarnnJoulin, MarnnStackLSTM, MarnnStackRNN
 from ...models.rounding import Operation, is_stack, named_operations
-from ...models.stacks.cells import RING_OPERATIONS
+from ...models.stacks import RING_OPERATIONS
 from ...models.views import BufferSteps, ListsAsStacks, RingAsTwoStacks, StackView
 from .abstraction import (
     Affine,

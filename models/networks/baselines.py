@@ -21,7 +21,7 @@ from torch import Tensor
 from ...core.errors import StacklensError
 from ...languages.language import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run
-from ..stacks.cells import NoStack
+from ..stacks import NoStack
 from .layers import PaperNetwork, affine, check_fields, check_predictor, check_shape, lstm_cell
 from .scan import Activation, Scan, ScanShape, looked_up, scan
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError
 from ...languages.language import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
-from ..stacks.cells import EMPTY_READING, CellMemory, SuperpositionStack, filled_up
+from ..stacks import EMPTY_READING, CellMemory, SuperpositionStack, filled_up
 from .layers import PaperNetwork, add_parameters, check_fields, check_shape
 from .scan import ScanShape, driven, scan
 

@@ -21,8 +21,7 @@ from torch import Tensor, nn
 from ...core.errors import StacklensError, in_short
 from ...languages.language import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
-from ..stacks.cells import Buffers, window
-from ..stacks.continuous import StrengthStack
+from ..stacks import Buffers, StrengthStack, window
 from .layers import PaperNetwork, add_parameters, check_fields, check_sizes, lstm_cell
 from .scan import Activation, Array, Units, array_of, logistic, make_units
 
@@ -372,7 +371,7 @@ class NeuralStack(InstructedNetwork[StrengthStack]):
 # done with and with what strength o_t to put y_t at the back of an output queue. So i_t near 0 is an epsilon-step on
 # the input and o_t near 0 one on the output. At the end the output is read off, strength 1 at a time.
 #
-# The output queue, like that of the input, is a line (`stacklens.models.stacks.cells`) on which y_t lies on a piece as
+# The output queue, like that of the input, is a line (`stacklens.models.stacks`) on which y_t lies on a piece as
 # long as o_t; nothing is added while it is read off, so reading k sees the window at k.
 
 _MOST_STEPS = 16  # for every symbol; the authors' program has 0 and 1, and all steps are kept in memory

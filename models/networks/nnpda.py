@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from ...core.errors import StacklensError, in_short
 from ..base import ActionKind, ControllerOutput, NetworkState
-from ..stacks.continuous import ContinuousStack
+from ..stacks import ContinuousStack
 from .layers import PaperNetwork, check_fields, check_symbols
 
 Order = Literal["second", "third", "full"]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ...core.errors import StacklensError
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
-from ..stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
+from ..stacks import RING_OPERATIONS, RingMemory, SuperpositionStack
 from .layers import (
     LARGEST_SIZE,
     PaperNetwork,

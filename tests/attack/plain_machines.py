@@ -18,8 +18,7 @@ from torch import Tensor
 from stacklens.automata.pda import Output
 from stacklens.models.base import ControllerOutput, S
 from stacklens.models.networks.nnpda import NNPDA
-from stacklens.models.stacks.cells import SuperpositionStack
-from stacklens.models.stacks.continuous import StrengthStack
+from stacklens.models.stacks import StrengthStack, SuperpositionStack
 
 
 @dataclass(frozen=True)

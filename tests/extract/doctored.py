@@ -11,7 +11,7 @@ from torch import Tensor
 from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.languages.catalogue import get_language
 from stacklens.models.base import ControllerOutput, NetworkState
-from stacklens.models.stacks.cells import SuperpositionStack
+from stacklens.models.stacks import SuperpositionStack
 
 LETTERS = ("(", ")", "[", "]")
 UNIT = 1e-3  # what one level counts for in a hidden vector: far less than what tells states apart

@@ -17,8 +17,7 @@ from torch import Tensor
 from stacklens.automata.pda import NONE, POP, Key, Output, PushdownAutomaton, StackOp, Transition, push, replace
 from stacklens.languages.language import TaskKind
 from stacklens.models.base import ControllerOutput, NetworkState, S, StackModel
-from stacklens.models.stacks.cells import SuperpositionStack
-from stacklens.models.stacks.continuous import StrengthStack
+from stacklens.models.stacks import StrengthStack, SuperpositionStack
 
 LARGE = 2_000.0  # a softmax or sigmoid of so much is 0 or 1 in 64 bits
 NO_CELL = -1

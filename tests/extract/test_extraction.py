@@ -45,7 +45,7 @@ from stacklens.models.networks.joulin import ListMemory
 from stacklens.models.networks.neural_stack import BufferedConfig, BufferedNeuralStack
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.rounding import Rounded
-from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory
+from stacklens.models.stacks import RING_OPERATIONS, RingMemory
 from stacklens.probe.trace import trace
 
 # ---- Buffered networks with a linear controller that are built by hand, and what each writes on a whole word. ----

@@ -23,26 +23,24 @@ from stacklens.papers.grid import Grid, RunSettings
 from stacklens.papers.results import FOLDER, Finding, read_results, write_results
 from stacklens.papers.runner import run_experiment
 from stacklens.papers.suzgun2019 import (
-    TrainedNetwork,
-    learning_rates,
-    networks_of_table,
-    recipe_of,
-    simple_palindromes,
-    six_brackets_one_number,
-    table_of_models,
-    train_network,
-    words_of_test,
-)
-from stacklens.papers.suzgun2019_studies import (
     KINDS,
     SETTINGS,
     TraceSizes,
+    TrainedNetwork,
     counted_networks,
     counts_experiment,
+    learning_rates,
+    networks_of_table,
+    recipe_of,
     simple_palindrome_search,
+    simple_palindromes,
     since_learned,
+    six_brackets_one_number,
+    table_of_models,
     traces_experiment,
+    train_network,
     with_falling_rate,
+    words_of_test,
 )
 
 # ---- The tables of Suzgun et al. 2019: what they have, that every row trains and scores, and figure 2. ----

@@ -31,7 +31,7 @@ from stacklens.models.networks import build_model
 from stacklens.models.networks.baselines import Baseline, BaselineConfig
 from stacklens.models.networks.joulin import ListRNN, StackRNNConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
-from stacklens.models.stacks.cells import SuperpositionStack
+from stacklens.models.stacks import SuperpositionStack
 from stacklens.models.wrap import wrap
 from stacklens.probe.adapter_check import check
 from stacklens.probe.trace import trace

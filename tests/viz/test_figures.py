@@ -34,7 +34,7 @@ from stacklens.extract.summary import summary_text
 from stacklens.languages.catalogue import get_language, get_task
 from stacklens.models.checkpoint import load_network
 from stacklens.models.rounding import Rounded
-from stacklens.models.stacks.continuous import StrengthStack
+from stacklens.models.stacks import StrengthStack
 from stacklens.probe.attribution import ablations, saliency
 from stacklens.probe.geometry import horizon_curve, linear_probes
 from stacklens.probe.interchange import interchange

@@ -34,7 +34,7 @@ from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.nnpda import NNPDA, NNPDAConfig
 from stacklens.models.networks.suzgun import MarnnConfig, MarnnStackRNN
-from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack
+from stacklens.models.stacks import ContinuousStack, StrengthStack
 
 RECOGNISERS = ("parentheses", "1n0n", "palindrome")
 ZOO = (*RECOGNISERS, "stack-rnn-anbn", "neural-stack-reversal", "neural-stack-delayed-xor")

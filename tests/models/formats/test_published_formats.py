@@ -27,7 +27,7 @@ from stacklens.models.networks.joulin import StackRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import ControllerKind, NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnStackLSTM, MarnnStackRNN
 from stacklens.models.rounding import Rounded
-from stacklens.models.stacks.continuous import StrengthStack
+from stacklens.models.stacks import StrengthStack
 
 
 def synthetic(

@@ -14,12 +14,12 @@ from tests.refusals import refused
 from torch import Tensor, nn
 
 import stacklens as sl
+from stacklens.models import stacks
 from stacklens.models.networks.joulin import ListRNN, StackRNNConfig
 from stacklens.models.networks.neural_stack import NeuralStack, NeuralStackConfig
 from stacklens.models.networks.suzgun import BabyNTM, MarnnConfig, MarnnStackRNN
 from stacklens.models.rounding import Rounded, is_stack, round_actions
-from stacklens.models.stacks.cells import RING_OPERATIONS, RingMemory, SuperpositionStack
-from stacklens.models.stacks.continuous import ContinuousStack, StrengthStack, every_slot
+from stacklens.models.stacks import RING_OPERATIONS, ContinuousStack, RingMemory, StrengthStack, SuperpositionStack
 from stacklens.models.views import views_of
 from stacklens.models.wrap import wrap
 from stacklens.probe.trace import trace
@@ -74,7 +74,7 @@ def test_stacks_that_are_swept_read_as_those_that_keep_every_slot(
     for t in range(steps):
         actions = torch.tensor([[[word[t][0]]] for word in words], dtype=torch.float64)
         values = torch.eye(N_SYMBOLS, dtype=torch.float64)[torch.tensor([[word[t][1]] for word in words])]
-        with every_slot():
+        with stacks.every_slot():
             whole = whole.next(actions, values)
         with torch.no_grad():
             swept = swept.next(actions, values)

@@ -36,7 +36,7 @@ from stacklens.models.training.streams import word_accuracy
 from stacklens.models.training.supervised import Fitting
 from stacklens.papers import hao2018_trials as trials
 from stacklens.papers.hao2018_trials import LossKind, Trial, TrialSettings, run_trials
-from stacklens.papers.suzgun2019_studies import AccuracyTrace
+from stacklens.papers.suzgun2019 import AccuracyTrace
 
 # The share of words of which everything is said right, against one word and one symbol at a time.
 

@@ -17,7 +17,7 @@ from stacklens.models.base import Checkpoint
 from stacklens.models.checkpoint import load_checkpoint, save_model
 from stacklens.models.inference import verdicts_on
 from stacklens.models.networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, Order, RtrlNNPDA, window_slopes
-from stacklens.models.stacks.continuous import ContinuousStack
+from stacklens.models.stacks import ContinuousStack
 from stacklens.models.training.loop import Trainer
 from stacklens.models.training.recipes import RECIPES, Recipe, Stage
 from stacklens.models.training.recognition import OBJECTIVES, Training, WordSet, end_of_each_word, prefix_objective

@@ -1,1 +1,0 @@
-"""The stacks, rings and queues that networks write to: immutable, vectorised, differentiable."""
