@@ -75,7 +75,7 @@ def extract_command(
     check_outputs([*drawn, *texts], {"the network's own file": model, "the language's own file": language})
     for text in texts:
         check_ending(text, [".json"])
-    from ..extract.report import versions_used
+    from ..extract.saved import versions_used
     from ..face.opening import load
     from ..face.results import extract
     from ..models.base import check_device
@@ -164,7 +164,7 @@ def show_command(
 
     Exit status: as of extract-pda.
     """
-    from ..extract.report import load_result
+    from ..extract.saved import load_result
 
     for path in out or []:
         check_suffix(path)

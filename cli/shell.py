@@ -230,7 +230,7 @@ def saved_result(path: Path) -> Extraction | None:
     """Return the result in the file at ``path``, None where that is something else."""
     if path.suffix != ".json":
         return None
-    from ..extract.report import is_result, load_result
+    from ..extract.saved import is_result, load_result
 
     return load_result(path) if is_result(path) else None
 

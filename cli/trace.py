@@ -177,7 +177,7 @@ def causal_command(
 ) -> int:
     """Interchange states and stack symbols between runs: are they what the network computes with?"""
     _check_written(out, [".csv"], {"the file that is read": result})
-    from ..extract.report import load_result
+    from ..extract.saved import load_result
 
     found = load_result(result).causal(seed, automaton=automaton, values=values, cases=cases)
     _give(found, "causality_figure", out)

@@ -153,8 +153,7 @@ def _report(work: Work, pda: PushdownAutomaton, found: Verification, result: Ext
     from ..extract.agreement import CERTIFICATE_NOT_TRIED
     from ..extract.claims import equals_of
     from ..extract.horizon import horizons_of, proved_lengths
-    from ..extract.report import proof_entry
-    from ..extract.result import PROOF_NOT_TRIED
+    from ..extract.result import PROOF_NOT_TRIED, proof_entry
 
     language = None if work.specification is None else work.specification.name
     proof: Comparison = PROOF_NOT_TRIED

@@ -8,20 +8,20 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..automata.compare import Comparison, Different, Undecided
+from ..automata.compare import Comparison, Different, Equal, Undecided
 from ..automata.grammar import Grammar
 from ..automata.minimize import Minimization
 from ..automata.pda import PushdownAutomaton, Word
 from ..automata.small_grammar import readable_grammar
 from ..core.errors import StacklensError
-from ..core.files import late
+from ..core.files import late, to_plain
 from ..core.imports import above
-from ..languages.language import format_word
+from ..languages.language import format_word, make_word
 from ..models.base import NetworkCard, StackModel, card_of
 from ..probe.outcome import Causality
 from .accuracy import AccuracyTable, ThresholdMargin
 from .agreement import CERTIFICATE_NOT_TRIED, AcceptedCounts, Agreement, Certification, first_contradiction
-from .claims import headline
+from .claims import equals_of, headline
 from .config import BudgetUse, ExtractionConfig
 from .evaluation.judge import Errors, Parting
 from .horizon import Horizon
@@ -219,7 +219,7 @@ class Extraction:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Extraction):
             return NotImplemented
-        outcome = above("stacklens.extract.report.outcome", dict)
+        outcome = above("stacklens.extract.saved.outcome", dict)
         return outcome(self) == outcome(other)
 
     __hash__ = None  # type: ignore[assignment]  # equal results need not be of one network in memory
@@ -236,7 +236,7 @@ class Extraction:
 
     def save(self, path: str | Path) -> None:
         """Write the result to a .json file, for ``sl.load``. Raises StacklensError: another suffix, no such place."""
-        above("stacklens.extract.report.save_result", None)(path, self)
+        above("stacklens.extract.saved.save_result", None)(path, self)
 
     def save_proof(self, path: str | Path) -> str:
         """Write certificate and proof of equality, whole, to a .json file, and return in a line what it proves.
@@ -264,7 +264,7 @@ class Extraction:
 
         The network is opened for it. `as_stored` names what is left; of a result that was just made there is nothing.
         """
-        return above("stacklens.extract.report.checked_again", Extraction)(self)
+        return above("stacklens.extract.saved.checked_again", Extraction)(self)
 
     def black_box(self, *, kind: str = "auto", **settings: Any) -> Extraction:
         """Return the result with `asked` and `box`: an automaton from answers alone, and whether it equals this one.
@@ -388,4 +388,72 @@ class Extraction:
 
     def report(self) -> dict[str, Any]:
         """Return everything as plain data, the content of ``extract-pda --report`` (schema 2)."""
-        return above("stacklens.extract.report.report_of", dict[str, Any])(self)
+        network = self.network
+        report = {
+            "schema": 2,
+            "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
+            "language": self.language_name,
+            "automaton": _report_sizes(self.minimised, self.raw),
+            "reason": self.reason,
+            "stack_limit": network.stack_limit,
+            "view": None if self.view is None else self.view.to_dict(),
+            "stacks": self.stacks.to_dict(),
+            "attempts": [candidate.to_dict() for candidate in self.candidates],
+            "fidelity": self.fidelity.to_dict(),
+            "checks": [check.to_dict() for check in self.checks],
+            "counts": None if self.counts is None else self.counts.to_dict(),
+            "divergence": None if self.divergence is None else self.divergence.to_dict(),
+            "drift": None if self.drift is None else self.drift.to_dict(),
+            "proof": proof_entry(self.proof),
+            "certificate": self.certificate.to_dict(),
+            "horizon": {other: horizon.to_dict() for other, horizon in self.horizon.items()},
+            "method": None if self.found is None else self.found.method,
+            "second": None,
+            "black_box": None,
+            "threshold": None if self.threshold is None else self.threshold.to_dict(),
+            "caution": self.caution,
+            "diagnosis": None if self.diagnosis is None else self.diagnosis.to_dict(),
+            "best": None if self.best is None else self.best.to_dict(),
+            "causality": None if self.causality is None else self.causality.to_dict(),
+            "budget": None if self.budget is None else self.budget.to_dict(),
+            "seconds": self.seconds,
+            "seed": None if self.config is None else self.config.seed,
+            "config": to_plain(self.config),
+            "network": to_plain(network),
+            "as_stored": list(self.as_stored),
+            "refuted": [] if self.loaded is None else list(self.loaded.refuted),
+        }
+        if (second := self.second) is not None and self.ways is not None:
+            pda, how = second.automaton, {"method": second.method, "quantiser": second.quantiser}
+            size = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
+            report["second"] = {**how, **size, "comparison": proof_entry(self.ways)}
+        if (asked := self.asked) is not None and (box := self.box) is not None:
+            report["black_box"] = {
+                "method": asked.method,
+                "quantiser": asked.quantiser,
+                "automaton": _report_sizes(asked.automaton, asked.raw),
+                "comparison": proof_entry(box.comparison),
+                "proof": proof_entry(box.proof),
+                **box.to_dict(),
+            }
+        return {**report, "equals": None if self.minimised is None else equals_of(report)}
+
+
+def proof_entry(proof: Comparison) -> dict[str, Any]:
+    """Return the entry of a report that says how a comparison came out."""
+    if isinstance(proof, Equal):
+        return {"verdict": "equal", "counterexample": None, "reason": None, "domain": proof.domain}
+    word = None if proof.word is None else format_word(make_word(proof.word, proof.word))
+    return {
+        "verdict": "different" if isinstance(proof, Different) else "undecided",
+        "counterexample": word,
+        "reason": proof.reason,
+        "domain": None,
+        **({"shortest": proof.shortest} if isinstance(proof, Different) else {}),
+    }
+
+
+def _report_sizes(automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None) -> dict[str, Any] | None:
+    if automaton is None or raw is None:
+        return None
+    return {**sizes_of(automaton), "accepting": sorted(automaton.accepting), "before_minimization": sizes_of(raw)}

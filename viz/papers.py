@@ -18,7 +18,7 @@ import plotly.graph_objects as go
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, UnknownNameError
 from ..core.imports import pd
-from ..extract.report import load_result
+from ..extract.saved import load_result
 from ..extract.wording import NETWORKS, horizon_cell
 from ..languages.catalogue import get_language, get_task, language_names
 from ..models.base import StackModel

@@ -14,8 +14,8 @@ from stacklens.automata.pda import PushdownAutomaton, Transition
 from stacklens.extract.agreement import AcceptedCounts, Agreement, Certification, Certified, Fault, NotCertified
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.memory_use import DroppedStack, StackUse
-from stacklens.extract.report import load_result
 from stacklens.extract.samples import Fidelity, Rounding
+from stacklens.extract.saved import load_result
 from stacklens.extract.search.candidates import Candidate, ClusterSplit
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.divergence import divergence

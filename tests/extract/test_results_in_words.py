@@ -24,9 +24,9 @@ from stacklens.extract.claims import claims_of, headline
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.judge import said_by_all
 from stacklens.extract.extraction import extract
-from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
 from stacklens.extract.samples import Fidelity, Samples, why_unfaithful
+from stacklens.extract.saved import load_result
 from stacklens.extract.summary import summary_text
 from stacklens.extract.wording import as_sentence, horizon_cell, horizon_claim, whole_word
 from stacklens.languages.catalogue import get_language, get_task

@@ -27,7 +27,6 @@ from stacklens.extract.claims import claims_of
 from stacklens.extract.config import Budget, BudgetUse, ExtractionConfig, parse_budget
 from stacklens.extract.extraction import extract
 from stacklens.extract.memory_use import relevant_stacks
-from stacklens.extract.report import load_result
 from stacklens.extract.samples import (
     MOST_CHANGED,
     Fidelity,
@@ -36,6 +35,7 @@ from stacklens.extract.samples import (
     draw_samples,
     rounding_changes_behaviour,
 )
+from stacklens.extract.saved import load_result
 from stacklens.extract.search.candidates import LEARNING, Candidate, Scorer
 from stacklens.extract.specification import LanguageSpecification, TaskSpecification
 from stacklens.extract.verification.checks import _whole_lengths, check_sampled

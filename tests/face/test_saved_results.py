@@ -24,7 +24,7 @@ import stacklens as sl
 from stacklens.core.errors import FileFormatError
 from stacklens.core.files import from_plain, late, parse_json, put_off, to_plain
 from stacklens.extract.claims import check_table, claim_table, claims_of
-from stacklens.extract.report import load_result
+from stacklens.extract.saved import load_result
 from stacklens.models.checkpoint import ZOO, digest_of
 
 NAMES = ["marnn-stack-rnn-dyck-2", "baby-ntm-dyck-2", "buffered-neural-stack-reversal", "stack-rnn-anb2n"]

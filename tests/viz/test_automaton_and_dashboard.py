@@ -28,8 +28,8 @@ from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.evaluation.automaton_runs import run_table, visit_table, visiting_words
-from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
+from stacklens.extract.saved import load_result
 from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.probe.trace import trace
 from stacklens.viz.bench.drawing import bench_drawing

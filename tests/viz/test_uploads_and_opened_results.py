@@ -264,7 +264,7 @@ def test_a_result_whose_network_is_not_here_says_so_and_shows_its_automaton(
     secret = tmp_path / "mine.pt"
     secret.write_bytes(b"nobody reads this")
     away = changed(network={"sha256": "0" * 64, "path": str(secret), "file": "mine.pt", "name": "mine"})
-    with mock.patch("stacklens.extract.report.open_card", side_effect=AssertionError("a file was opened")):
+    with mock.patch("stacklens.extract.saved.open_card", side_effect=AssertionError("a file was opened")):
         name = sent(client, away, "gone.json").json["network"]
         shown = asked(client, "network", network=name)
     assert shown["missing"] == (

@@ -26,8 +26,8 @@ from ...extract.config import DEFAULT_BUDGET, ExtractionConfig, Method
 from ...extract.diagnosis import mending
 from ...extract.extraction import extract
 from ...extract.repair import Round, harden, repair
-from ...extract.report import load_result
 from ...extract.result import Extraction
+from ...extract.saved import load_result
 from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
 from ...languages.language import count_all

@@ -10,7 +10,7 @@ from typing import Any
 from ...core.errors import FileFormatError, StacklensError
 from ...core.files import LARGEST_NETWORK, read_whole
 from ...extract.evaluation.sweep import is_sweep, load_sweep
-from ...extract.report import RESULT_FORMAT, is_result, load_result
+from ...extract.saved import RESULT_FORMAT, is_result, load_result
 from ...models.checkpoint import ZOO, digest_of, find_network, is_reference, load_network
 from ...models.formats.mapping import is_mapping
 from ...models.formats.rau import is_rau_folder

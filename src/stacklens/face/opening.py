@@ -191,7 +191,7 @@ def load(
     if of_network:
         raise StacklensError(f"format, alphabet and threshold are of a network; {name} is to be loaded as a {kind}")
     from ..extract.evaluation.sweep import load_sweep
-    from ..extract.report import load_result
+    from ..extract.saved import load_result
     from ..probe.trace_io import load_trace
 
     readers: dict[str, Callable[[str | Path], Any]]
@@ -208,7 +208,7 @@ def _kind_of_file(name: str | Path) -> str:
         return "trace"
     if suffix == ".json":
         from ..extract.evaluation.sweep import is_sweep
-        from ..extract.report import is_result
+        from ..extract.saved import is_result
         from ..models.formats.mapping import is_mapping
 
         for is_one, kind in ((is_result, "result"), (is_sweep, "sweep"), (is_mapping, "network")):

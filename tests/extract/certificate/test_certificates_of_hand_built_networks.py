@@ -50,7 +50,7 @@ from stacklens.extract.config import ExtractionConfig
 from stacklens.extract.extraction import extract
 from stacklens.extract.memory_use import StackUse
 from stacklens.extract.repair import harden
-from stacklens.extract.report import load_result
+from stacklens.extract.saved import load_result
 from stacklens.extract.verification.divergence import divergence
 from stacklens.models.checkpoint import ZOO, load_network
 from stacklens.models.networks.joulin import ListRNN, StackRNN, StackRNNConfig

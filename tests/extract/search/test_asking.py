@@ -17,7 +17,7 @@ from tests.refusals import refused
 import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.extract.claims import claims_of
-from stacklens.extract.report import load_result
+from stacklens.extract.saved import load_result
 from stacklens.extract.search.asking import VisibleStack, visible_stack
 from stacklens.languages.catalogue import get_language
 

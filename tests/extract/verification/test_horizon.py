@@ -22,9 +22,9 @@ from stacklens.extract.horizon import (
     with_stack_limit,
 )
 from stacklens.extract.memory_use import StackUse
-from stacklens.extract.report import load_result
 from stacklens.extract.result import Extraction
 from stacklens.extract.samples import Fidelity, Rounding
+from stacklens.extract.saved import load_result
 from stacklens.extract.search.candidates import Candidate
 from stacklens.extract.specification import LanguageSpecification
 from stacklens.extract.verification.checks import check_all

@@ -1,4 +1,4 @@
-"""What a result says as plain data, which saved results, page and tables read, and what of a saved one still holds."""
+"""Results in files: what is saved and read again, and what of a saved one still holds when it is shown again."""
 
 from __future__ import annotations
 
@@ -17,102 +17,28 @@ import numpy as np
 import torch
 
 from .. import __version__
-from ..automata.compare import Comparison, Different, Equal
+from ..automata.compare import Equal
 from ..automata.formats.json import from_json, to_json, to_json_line
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ..core.files import check_ending, from_plain, parse_json, put_off, read_text, to_plain, write_whole
 from ..languages.catalogue import is_path, language_from_text
-from ..languages.language import format_word, is_all, make_word
+from ..languages.language import format_word, is_all
 from ..models.base import NetworkCard, card_of
 from ..models.checkpoint import open_card
 from ..models.rounding import Rounded
 from .agreement import Certification, Certified, differ_on
 from .by_name import specification_for, subject_named
 from .certificate.certify import certification
-from .claims import equals_of
 from .horizon import FirstDifference, Horizon, horizons_of, known_horizons, proved_lengths, shortest_of
 from .result import Extraction, Loaded
 from .search.candidates import Candidate, ClusterSplit
 from .specification import Specification, check_same_alphabet
-from .wording import sizes_of, word_shown
+from .wording import word_shown
 
 _LARGEST_SHOWN = 5_000  # transitions of an automaton whose claims are shown again
 _NETWORK = ("weights", "kind", "alphabet", "task_kind", "n_stacks", "stack_limit")  # what claims speak of
 _LONGEST_SHOWN = 2_000  # symbols of a word that networks run again
-
-
-def report_of(result: Extraction) -> dict[str, Any]:
-    """Return everything as plain data; see `Extraction.report`."""
-    network = result.network
-    report = {
-        "schema": 2,
-        "model": {"name": network.kind, "alphabet": list(network.alphabet), "config": dict(network.config)},
-        "language": result.language_name,
-        "automaton": _report_sizes(result.minimised, result.raw),
-        "reason": result.reason,
-        "stack_limit": network.stack_limit,
-        "view": None if result.view is None else result.view.to_dict(),
-        "stacks": result.stacks.to_dict(),
-        "attempts": [candidate.to_dict() for candidate in result.candidates],
-        "fidelity": result.fidelity.to_dict(),
-        "checks": [check.to_dict() for check in result.checks],
-        "counts": None if result.counts is None else result.counts.to_dict(),
-        "divergence": None if result.divergence is None else result.divergence.to_dict(),
-        "drift": None if result.drift is None else result.drift.to_dict(),
-        "proof": proof_entry(result.proof),
-        "certificate": result.certificate.to_dict(),
-        "horizon": {other: horizon.to_dict() for other, horizon in result.horizon.items()},
-        "method": None if result.found is None else result.found.method,
-        "second": None,
-        "black_box": None,
-        "threshold": None if result.threshold is None else result.threshold.to_dict(),
-        "caution": result.caution,
-        "diagnosis": None if result.diagnosis is None else result.diagnosis.to_dict(),
-        "best": None if result.best is None else result.best.to_dict(),
-        "causality": None if result.causality is None else result.causality.to_dict(),
-        "budget": None if result.budget is None else result.budget.to_dict(),
-        "seconds": result.seconds,
-        "seed": None if result.config is None else result.config.seed,
-        "config": to_plain(result.config),
-        "network": to_plain(network),
-        "as_stored": list(result.as_stored),
-        "refuted": [] if result.loaded is None else list(result.loaded.refuted),
-    }
-    if (second := result.second) is not None and result.ways is not None:
-        pda, how = second.automaton, {"method": second.method, "quantiser": second.quantiser}
-        size = {} if pda is None else {"states": len(pda.states), "stacks": pda.n_stacks}
-        report["second"] = {**how, **size, "comparison": proof_entry(result.ways)}
-    if (asked := result.asked) is not None and (box := result.box) is not None:
-        report["black_box"] = {
-            "method": asked.method,
-            "quantiser": asked.quantiser,
-            "automaton": _report_sizes(asked.automaton, asked.raw),
-            "comparison": proof_entry(box.comparison),
-            "proof": proof_entry(box.proof),
-            **box.to_dict(),
-        }
-    return {**report, "equals": None if result.minimised is None else equals_of(report)}
-
-
-def proof_entry(proof: Comparison) -> dict[str, Any]:
-    """Return the entry of a report that says how a comparison came out."""
-    if isinstance(proof, Equal):
-        return {"verdict": "equal", "counterexample": None, "reason": None, "domain": proof.domain}
-    word = None if proof.word is None else format_word(make_word(proof.word, proof.word))
-    return {
-        "verdict": "different" if isinstance(proof, Different) else "undecided",
-        "counterexample": word,
-        "reason": proof.reason,
-        "domain": None,
-        **({"shortest": proof.shortest} if isinstance(proof, Different) else {}),
-    }
-
-
-def _report_sizes(automaton: PushdownAutomaton | None, raw: PushdownAutomaton | None) -> dict[str, Any] | None:
-    if automaton is None or raw is None:
-        return None
-    return {**sizes_of(automaton), "accepting": sorted(automaton.accepting), "before_minimization": sizes_of(raw)}
 
 
 def checked_again(result: Extraction) -> Extraction:
