@@ -32,22 +32,34 @@ class Hops(NamedTuple):
     functions: int
 
 
+class Call(NamedTuple):
+    """An everyday call."""
+
+    made: Callable[[], Callable[[], Any]]  # gives the function to call
+    files: int  # through so many files it may pass today: to be lowered only, a test holds it
+    goal: int | None = None  # and one day, by the issue that asked for a house half as heavy
+
+
 def reports() -> Iterator[Report]:
     rows = []
-    for name, (_, goal) in CALLS.items():
-        command = [sys.executable, "-m", "benchmarks.hops", name]
-        done = subprocess.run(command, cwd=ROOT, env=environment(), check=True, capture_output=True, text=True)
-        found = {room: Hops(*numbers) for room, numbers in json.loads(done.stdout.splitlines()[-1]).items()}
-        for number, (room, hops) in enumerate(found.items()):
-            rows.append(
-                ("" if number else name, room, f"{hops.files:,}", f"{hops.functions:,}", "" if number else goal)
-            )
+    for name, call in CALLS.items():
+        goal = "" if call.goal is None else f"<= {call.goal}"
+        for number, (room, hops) in enumerate(passed(name).items()):
+            cells = ("", room) if number else (name, room)
+            rows.append((*cells, f"{hops.files:,}", f"{hops.functions:,}", "" if number else goal))
     yield Report(
         "hops: what one call passes through",
         ("", "room", "files", "functions", "goal for files"),
         tuple(rows),
         "second calls, by the rooms of `benchmarks house`; src is the public face and what starts the program",
     )
+
+
+def passed(name: str) -> dict[str, Hops]:
+    """Return what the call of this ``name`` passes through in a process of its own; see `measure`."""
+    command = [sys.executable, "-m", "benchmarks.hops", name]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), check=True, capture_output=True, text=True)
+    return {room: Hops(*numbers) for room, numbers in json.loads(done.stdout.splitlines()[-1]).items()}
 
 
 def _extract(network: str) -> Callable[[], Any]:
@@ -85,13 +97,12 @@ def _page() -> Callable[[], Any]:
     return lambda: word_answer("nnpda-palindrome", next(words), False)
 
 
-# of each its goal for files, that of the issue which asked for a house half as heavy
-CALLS: dict[str, tuple[Callable[[], Callable[[], Any]], str]] = {
-    "extract (palindrome)": (partial(_extract, "nnpda-palindrome"), "<= 45"),
-    "extract (D2)": (partial(_extract, "marnn-stack-rnn-dyck-2"), "<= 50"),
-    "trace": (_trace, ""),
-    "train (D2)": (_train, "<= 17"),
-    "word (page)": (_page, "<= 22"),
+CALLS = {
+    "extract (palindrome)": Call(partial(_extract, "nnpda-palindrome"), 47, 45),
+    "extract (D2)": Call(partial(_extract, "marnn-stack-rnn-dyck-2"), 46, 50),
+    "trace": Call(_trace, 10),
+    "train (D2)": Call(_train, 24, 17),
+    "word (page)": Call(_page, 20, 22),
 }
 
 
@@ -122,4 +133,4 @@ def measure(call: Callable[[], Any]) -> dict[str, Hops]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(CALLS[sys.argv[1]][0]())))
+    print(json.dumps(measure(CALLS[sys.argv[1]].made())))

@@ -25,7 +25,7 @@ FLOORS = ("core", "automata", "languages", "models", "probe", "extract", "papers
 GOALS = {  # what the house is to weigh one day
     "product files": 195,
     "product lines": 48_000,
-    "test lines": 30_746,
+    "test lines": 30_750,
     "longest product file": 600,
     "files with one importer": 30,
     "depth of imports": 18,
