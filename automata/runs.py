@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ..core.errors import StacklensError
 from ..core.progress import check_time
-from .enumeration import StackTrie
-from .pda import BoolArray, IntArray, PushdownAutomaton, Tables, Word, Words, compile_tables, encode_words
+from .enumeration import BoolArray, IntArray, StackTrie, Tables, Words, compile_tables, encode_words
+from .pda import PushdownAutomaton, Word
 from .rewriting import require_real_time
 from .summaries import heads
 

@@ -101,8 +101,8 @@ CALLS = {
     "extract (palindrome)": Call(partial(_extract, "nnpda-palindrome"), 47, 45),
     "extract (D2)": Call(partial(_extract, "marnn-stack-rnn-dyck-2"), 46, 50),
     "trace": Call(_trace, 10),
-    "train (D2)": Call(_train, 24, 17),
-    "word (page)": Call(_page, 20, 22),
+    "train (D2)": Call(_train, 25, 17),
+    "word (page)": Call(_page, 21, 22),
 }
 
 

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ..automata.pda import PushdownAutomaton, Word, encode_words
+from ..automata.enumeration import encode_words
+from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..core.imports import pd
 from ..languages.language import format_word

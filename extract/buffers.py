@@ -13,8 +13,9 @@ import numpy as np
 import torch
 
 from ..automata.compare import Undecided
+from ..automata.enumeration import encode_words
 from ..automata.minimize import minimize
-from ..automata.pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Tops, Transition, Word, encode_words
+from ..automata.pda import EPSILON, NONE, Key, PushdownAutomaton, State, Symbol, Tops, Transition, Word
 from ..automata.rewriting import check_epsilon, endless_head
 from ..automata.summaries import trim
 from ..core.errors import unique

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..automata.compare import Equal, Undecided, compare, compared_outputs
-from ..automata.pda import PushdownAutomaton, Word, encode_words
+from ..automata.enumeration import encode_words
+from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
 from ..core.errors import StacklensError, check_seed, check_whole
 from ..languages.language import make_word

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from ..automata.coverage import transition_pair_words
-from ..automata.pda import PushdownAutomaton, Word, encode_words
+from ..automata.enumeration import encode_words
+from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..core.progress import check_time
 from ..languages.language import format_word, make_word

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..automata.compare import Comparison, Equal, Outputs, Undecided, compare
 from ..automata.coverage import Pump, pumps
-from ..automata.enumeration import enumerate_words, outputs_all
-from ..automata.pda import Output, PushdownAutomaton, Word, encode_words
+from ..automata.enumeration import encode_words, enumerate_words, outputs_all
+from ..automata.pda import Output, PushdownAutomaton, Word
 from ..automata.rewriting import delayed, lag_of
 from ..automata.runs import first_rejection, transduce_many
 from ..core.errors import NoWordError, StacklensError, listed

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..automata.pda import NONE, BoolArray, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
+from ..automata.enumeration import BoolArray
+from ..automata.pda import NONE, Key, Output, PushdownAutomaton, State, Symbol, Transition, Word
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import NoWordError, StacklensError, UnknownNameError
 from .classic import SUM_BLOCKS, TWICE_AS_MANY, Blocks, MarkedPalindromes, counted_pairs, equal_blocks

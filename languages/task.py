@@ -10,19 +10,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ..automata.pda import (
-    Acceptance,
-    BoolArray,
-    IntArray,
-    Key,
-    Output,
-    PushdownAutomaton,
-    StackOp,
-    Symbol,
-    Transition,
-    Word,
-    encode_words,
-)
+from ..automata.enumeration import BoolArray, IntArray, encode_words
+from ..automata.pda import Acceptance, Key, Output, PushdownAutomaton, StackOp, Symbol, Transition, Word
 from ..automata.rewriting import with_head_outputs
 from ..core.errors import NoWordError, StacklensError
 from ..core.progress import check_time

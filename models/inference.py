@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..automata.enumeration import accepts_all, outputs_all
-from ..automata.pda import Output, PushdownAutomaton, Word, compile_tables, encode_words, output_text
+from ..automata.enumeration import accepts_all, compile_tables, encode_words, outputs_all
+from ..automata.pda import Output, PushdownAutomaton, Word, output_text
 from ..automata.runs import accepts_many, transduce_many, written_many
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short

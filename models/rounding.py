@@ -20,7 +20,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..automata.pda import StackOp, Symbol, Word, encode_words
+from ..automata.enumeration import encode_words
+from ..automata.pda import StackOp, Symbol, Word
 from ..core.errors import StacklensError
 from ..languages.language import TaskKind
 from .base import ActionKind, ControllerOutput, ModelSpec, NetworkState, S, StackModel, Step

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..automata.pda import Symbol, Word, encode_words
+from ..automata.enumeration import encode_words
+from ..automata.pda import Symbol, Word
 from ..core.errors import fresh
 from .base import ControllerOutput, NetworkState, StackModel
 from .rounding import Rounded, Wrapper, named_operations

@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..automata.pda import Word, encode_words
+from ..automata.enumeration import encode_words
+from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, check_time, current_limit, cut_short
 from ..languages.language import TaskKind, parse_word

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..automata.pda import BoolArray
+from ..automata.enumeration import BoolArray
 from ..core.errors import StacklensError
 from ..languages.catalogue import get_task
 from ..languages.streams import PATTERNS, StreamAfter, StreamTask

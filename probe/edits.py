@@ -18,7 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..automata.pda import Word, encode_words
+from ..automata.enumeration import encode_words
+from ..automata.pda import Word
 from ..core.errors import StacklensError
 from ..core.progress import check_time
 from ..models.base import Cell, ControllerOutput, NetworkState, S, StackModel, Step, editable

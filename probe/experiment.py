@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..automata.pda import PushdownAutomaton, Word, encode_words
+from ..automata.enumeration import encode_words
+from ..automata.pda import PushdownAutomaton, Word
 from ..automata.runs import ManyRuns, RunTables
 from ..languages.language import make_word
 from ..models.base import NetworkState, StackModel, editable

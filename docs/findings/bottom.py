@@ -23,7 +23,8 @@ from docs.findings.design import word
 from docs.findings.fresh import NETWORKS, about, learned, write_results
 from docs.repairs import outputs_of
 
-from stacklens.automata.pda import BoolArray, Word
+from stacklens.automata.enumeration import BoolArray
+from stacklens.automata.pda import Word
 from stacklens.languages.catalogue import get_task
 from stacklens.models.base import StackModel
 from stacklens.models.inference import automaton_answers, network_answers

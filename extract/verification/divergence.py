@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word, encode_words
+from ...automata.enumeration import encode_words
+from ...automata.pda import Configuration, Output, PushdownAutomaton, StackOp, State, Symbol, Tops, Word
 from ...core.progress import check_time
 from ...languages.language import format_word, make_word, repeated_parts
 from ...models.base import StackModel

@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...automata.pda import Word, encode_words
+from ...automata.enumeration import encode_words
+from ...automata.pda import Word
 from ...languages.language import Language, all_words, make_word
 from ..inference import verdicts_on_all
 from ..networks.nnpda import NNPDA, LocalNNPDA, NNPDAConfig, RtrlNNPDA

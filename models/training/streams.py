@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from ...automata.pda import BoolArray, encode_words
+from ...automata.enumeration import BoolArray, encode_words
 from ...core.errors import StacklensError
 from ...languages.streams import StreamTask, curriculum
 from ...languages.task import Examples

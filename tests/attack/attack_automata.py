@@ -28,14 +28,14 @@ from tests.automata.brute_force import derived
 from stacklens.automata.compare import Different, Equal, Outputs, compare, is_empty
 from stacklens.automata.counting import count_words
 from stacklens.automata.coverage import stack_height_words, transition_pair_words
-from stacklens.automata.enumeration import accepts_all, enumerate_words, outputs_all
+from stacklens.automata.enumeration import accepts_all, compile_tables, enumerate_words, outputs_all
 from stacklens.automata.formats.dot import from_dot, to_dot
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.formats.libraries import from_aalpy, from_automata_lib, to_aalpy, to_automata_lib
 from stacklens.automata.formats.textbook import from_jflap, to_jflap
 from stacklens.automata.grammar import grammar_text, parse_grammar
 from stacklens.automata.minimize import Sink, minimize
-from stacklens.automata.pda import PushdownAutomaton, Transition, compile_tables
+from stacklens.automata.pda import PushdownAutomaton, Transition
 from stacklens.automata.rewriting import drop_end_marker, intersect, with_visible_top
 from stacklens.automata.runs import accepts_many, first_rejection, greatest_heights, transduce_many
 from stacklens.automata.small_grammar import readable_grammar

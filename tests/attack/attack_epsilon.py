@@ -12,12 +12,12 @@ from tests.attack.epsilon_automata import EpsilonRun, goes_on_for_ever, jflap_ac
 
 from stacklens.automata.compare import Different, Equal, Undecided, compare, is_empty
 from stacklens.automata.counting import count_words
-from stacklens.automata.enumeration import accepts_all, enumerate_words, outputs_all
+from stacklens.automata.enumeration import accepts_all, compile_tables, enumerate_words, outputs_all
 from stacklens.automata.formats.dot import from_dot, to_dot
 from stacklens.automata.formats.json import from_json, to_json
 from stacklens.automata.formats.textbook import from_jflap, to_jflap
 from stacklens.automata.minimize import minimize
-from stacklens.automata.pda import PushdownAutomaton, compile_tables
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.automata.rewriting import intersect, with_letter, without_epsilon, without_letter
 from stacklens.automata.runs import accepts_many, first_rejection, greatest_heights, written_many
 from stacklens.automata.summaries import drop_sinks, reachable_heads, trim

@@ -26,9 +26,10 @@ from tests.attack.file_kinds import KINDS, spoiled
 from tests.attack.made_results import DIGESTS, FORGERIES, forged, tampered
 
 import stacklens as sl
+from stacklens.automata.enumeration import compile_tables
 from stacklens.automata.formats import read_automaton
 from stacklens.automata.formats.json import from_json, to_json
-from stacklens.automata.pda import PushdownAutomaton, compile_tables
+from stacklens.automata.pda import PushdownAutomaton
 from stacklens.core.errors import StacklensError
 from stacklens.extract.by_name import specification_of
 from stacklens.extract.evaluation.judge import parse_words

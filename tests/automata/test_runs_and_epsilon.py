@@ -18,18 +18,16 @@ import stacklens.automata.enumeration as enumeration
 from stacklens.automata import summaries
 from stacklens.automata.compare import Different, Undecided, compare, is_empty
 from stacklens.automata.counting import count_words
-from stacklens.automata.enumeration import accepts_all, outputs_all
+from stacklens.automata.enumeration import accepts_all, encode_words, outputs_all
 from stacklens.automata.formats.dot import formal_definition, to_dot, transition_lines
 from stacklens.automata.formats.libraries import to_aalpy, to_networkx
-from stacklens.automata.pda import EPSILON, NONE, POP, Configuration, PushdownAutomaton, Transition, encode_words, push
+from stacklens.automata.pda import EPSILON, NONE, POP, Configuration, Key, PushdownAutomaton, Transition, push
 from stacklens.automata.pda import replace as replace_by
 from stacklens.automata.rewriting import without_epsilon
 from stacklens.automata.runs import ManyRuns, RunTables, accepts_many, first_rejection, transduce_many, written_many
 from stacklens.automata.summaries import reachable_heads
 from stacklens.core.errors import AutomatonError, UnknownSymbolError
 from stacklens.languages.language import count_all, word_at
-
-Transitions = dict[tuple[str, str, tuple[str, ...]], Transition]
 
 # ---- Runs of many words at once, of all words, and counts; `tests/attack` holds them against brute force, too. ----
 
@@ -164,7 +162,7 @@ def test_a_way_that_is_found_later_may_be_shorter() -> None:
 
 def counter(bits: int) -> PushdownAutomaton:
     """Return an automaton whose only word has over 2^bits symbols: at each level it goes through the next twice."""
-    rules: Transitions = {("go", "a", ("⊥",)): Transition("go", (push("1.0"),))}
+    rules: dict[Key, Transition] = {("go", "a", ("⊥",)): Transition("go", (push("1.0"),))}
     for level in range(bits):
         for half in "12":
             cell = f"{half}.{level}"
@@ -220,7 +218,7 @@ def test_a_word_is_read_and_then_written_in_reverse() -> None:
 
 
 def test_a_run_rests_before_anything_is_read_and_accepts_where_it_rests() -> None:
-    steps: Transitions = {
+    steps: dict[Key, Transition] = {
         ("p", EPSILON, ("⊥",)): Transition("q", (push("x"),)),
         ("q", EPSILON, ("x",)): Transition("r", (POP,)),
     }
@@ -247,7 +245,7 @@ def test_a_run_rests_before_anything_is_read_and_accepts_where_it_rests() -> Non
         ({("p", "", ("⊥",)): Transition("p", (POP,))}, r"transition \(p, ε, ⊥\): an empty stack cannot be popped"),
     ],
 )
-def test_bad_steps_are_refused_in_one_line(steps: Transitions, message: str) -> None:
+def test_bad_steps_are_refused_in_one_line(steps: dict[Key, Transition], message: str) -> None:
     refused(message, replace, ONE, transitions=steps, error=AutomatonError)
 
 
@@ -266,7 +264,7 @@ def test_what_needs_a_letter_read_in_every_step_says_so() -> None:
 
 
 def test_algorithms_put_them_into_other_steps_or_say_why_not() -> None:
-    steps: Transitions = {
+    steps: dict[Key, Transition] = {
         ("p", "a", ("⊥",)): Transition("q", (push("x"),)),
         ("q", "", ("x",)): Transition("r", (POP,)),
     }

@@ -20,7 +20,8 @@ from tests.languages.plain_brackets import may_come
 from tests.models.published_networks import published
 
 from stacklens.automata.compare import Equal, compare
-from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, Word, compile_tables, push
+from stacklens.automata.enumeration import compile_tables
+from stacklens.automata.pda import NONE, POP, Key, PushdownAutomaton, Transition, Word, push
 from stacklens.automata.rewriting import with_visible_top
 from stacklens.automata.runs import accepts_many, transduce_many
 from stacklens.automata.summaries import trim

@@ -16,10 +16,11 @@ from tests.automata.test_formats import xml
 from tests.refusals import refused
 
 from stacklens.automata.compare import Equal, compare
+from stacklens.automata.enumeration import compile_tables
 from stacklens.automata.formats.dot import to_dot
 from stacklens.automata.formats.json import to_json
 from stacklens.automata.grammar import Grammar, Nonterminal, lr_automaton, parse_grammar
-from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, compile_tables, push
+from stacklens.automata.pda import POP, Key, PushdownAutomaton, Transition, push
 from stacklens.core.errors import AutomatonError, FileFormatError, StacklensError
 from stacklens.languages.catalogue import get_language, language_from_file
 from stacklens.languages.classic import Dyck

@@ -171,8 +171,7 @@ def test_only_differences_beyond_noise_are_called_so() -> None:
         found = comparisons(every := table(reported, *few), networks(every))
         assert found.differs.tolist() == [False] * 3
         assert found.independent.tolist() == pytest.approx([10] * 3)
-    every = table(reported, *runs)
-    (differing,) = differences(comparisons(every, networks(every))).rows
+    (differing,) = differences(comparisons(every := table(reported, *runs), networks(every))).rows
     assert differing[:5] == ("toy", "less", "30", "70.0", "100.0")
 
 
