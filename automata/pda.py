@@ -354,6 +354,14 @@ def _stack_after(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol,
     return kept if operation.push is None else (*kept, operation.push)
 
 
+def next_symbols(pda: PushdownAutomaton, end: Symbol | None, state: State, top: Symbol) -> tuple[Symbol, ...]:
+    """Return the symbols with a transition at a head, and ``end``, if any, where a word may end: see
+    `automata.rewriting.predictor_of`.
+    """
+    symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
+    return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols
+
+
 # ---- A rule in one line, as drawings and tables have it ----
 
 
@@ -406,9 +414,3 @@ def transition_rows(pda: PushdownAutomaton) -> list[tuple[str, ...]]:
 def output_text(output: Output) -> str:
     """Return what a transition says as text: nothing, its symbol, or a set in braces."""
     return "" if output is None else output if isinstance(output, str) else "{" + " ".join(output) + "}"
-
-
-def next_symbols(pda: PushdownAutomaton, end: Symbol | None, state: State, top: Symbol) -> tuple[Symbol, ...]:
-    """Return the symbols with a transition at a head, and ``end``, if any, where a word may end; see `predictor_of`."""
-    symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
-    return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols

@@ -59,6 +59,12 @@ def names_in_short(names: Iterable[object]) -> str:
     return ", ".join([*words, f"… ({len(names)})"] if len(names) > _LISTED else words)
 
 
+def called(given: object) -> str:
+    """Return what a thing is, with its article."""
+    name = type(given).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' or name.startswith('NNPDA') else 'a'} {name}"
+
+
 class StacklensError(Exception):
     """Everything that stacklens raises on bad input: what was given, what was expected, what to do."""
 
@@ -218,9 +224,3 @@ def check_alphabet(alphabet: Sequence[str]) -> None:
         raise StacklensError(f"the alphabet {tuple(alphabet)} must hold non-empty strings without whitespace")
     if len(set(alphabet)) < len(alphabet):
         raise StacklensError(f"the alphabet {' '.join(alphabet)} has a repetition: expected each symbol once")
-
-
-def called(given: object) -> str:
-    """Return what a thing is, with its article."""
-    name = type(given).__name__
-    return f"{'an' if name[0] in 'AEIOaeio' or name.startswith('NNPDA') else 'a'} {name}"

@@ -1,4 +1,7 @@
-"""Files are read only where they are files, of a size that is meant; written whole or not at all; and locked."""
+"""Files are read only where they are files, of a size that is meant; written whole or not at all; and locked.
+
+And what they hold: dataclasses as plain data, and back.
+"""
 
 import collections.abc
 import dataclasses

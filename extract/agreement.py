@@ -1,4 +1,5 @@
-"""Agreement of an automaton with what it should do, or with a network, on all words up to a length or on given ones.
+"""Agreement of an automaton with what it should do, or with a network, on all words up to a length or on given ones;
+and what a certificate of it claims.
 
 Accepted words are counted a second time, by dynamic programming without running any.
 """

@@ -1,7 +1,7 @@
 """Words, and languages: a definition and a reference automaton, each of which checks the other, and samplers.
 
-A subclass states the definition (``__contains__``, ``words_of_length``) without running its automaton, and draws
-members of a given length or depth; everything else follows from these and stands here once.
+A subclass of `Language` states the definition (``__contains__``, ``words_of_length``) without running its automaton,
+and draws members of a given length or depth; everything else follows from these and stands in `Language` once.
 """
 
 from __future__ import annotations
@@ -148,7 +148,6 @@ def _single_characters(alphabet: Sequence[Symbol]) -> bool:
 
 # ---- Words as parts and how often each comes: how a long word is read, and which repetitions can be fewer.
 
-_LONGEST = 200  # over one symbol there are few words, however long
 _LONGEST_PART = 12  # symbols of a part that is looked for
 _LEAST_TIMES, _LEAST_SYMBOLS = 3, 6  # a part repeated less often, or shorter in all, stands as it is
 
@@ -342,6 +341,11 @@ class Language(ABC):
         if len(members) < len(words):
             raise StacklensError(f"{self.name} has no members of depth {depth}")
         return members
+
+
+# ---- All words over an alphabet: how many there are, which stands where, and random ones ----
+
+_LONGEST = 200  # over one symbol there are few words, however long
 
 
 def default_max_length(n_symbols: int, words: int) -> int:

@@ -512,6 +512,9 @@ def cat_slots(parts: Sequence[Tensor], filling: float = 0.0, axis: int = 1) -> T
     return torch.cat([torch.cat(pair, axis) for pair in zip(parts, missing, strict=True)])
 
 
+# ---- A network and where it comes from: what a checkpoint holds ----
+
+
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
     """A trained network and where it comes from."""

@@ -1,5 +1,5 @@
-"""The network's verdicts: on given words, in batches, and on every word up to a length, prefixes shared; and
-its answers beside an automaton's.
+"""The network's verdicts: on given words, in batches, and on every word up to a length, prefixes shared; and its
+answers beside an automaton's.
 """
 
 from collections.abc import Iterator, Sequence
@@ -157,7 +157,7 @@ _FIRST, _MORE = 16, 64  # words that are asked together first, where time may en
 
 
 def network_answers(model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-    """Return the network's answers, (N, 1) for recognisers, else (N, T), int; buffered ones: see this module."""
+    """Return the network's answers, (N, 1) for recognisers, else (N, T), int; buffered ones: see above."""
     if model.task_kind == "recognition":
         return verdicts_on(model, words)[:, None].astype(np.int32)
     return outputs_on(model, words) if model.real_time else written_on(model, words)
@@ -200,7 +200,7 @@ def automaton_answers(pda: PushdownAutomaton, model: StackModel[Any], words: Seq
 def automaton_answers_on_all(
     pda: PushdownAutomaton, model: StackModel[Any], max_length: int, prefix: Word = ()
 ) -> Iterator[np.ndarray]:
-    """Yield the automaton's answers to all words of each length behind ``prefix``, see `models.inference`."""
+    """Yield the automaton's answers to all words of each length behind ``prefix``, see `answers_on_all`."""
     if model.task_kind == "recognition":
         yield from (accepted.astype(np.int32) for accepted in accepts_all(pda, max_length, prefix))
         return

@@ -127,6 +127,11 @@ def named_operations(operations: tuple[str, ...]) -> list[int]:
     return [known.get(name, _STRANGE) for name in operations]
 
 
+def is_stack(model: StackModel[Any]) -> bool:
+    """Return whether the operations of the network's memory are a stack's."""
+    return all(number >= 0 for number in named_operations(model.operations))
+
+
 def operation_numbers(kind: ActionKind, operations: tuple[str, ...], rounded: Tensor) -> Tensor:
     """Return which `Operation` each of the rounded actions (..., A) is, (...) int64; -1 for another model's own."""
     if kind == "signed":
@@ -449,11 +454,3 @@ def default_threshold(symbols: int) -> float:
     0.04
     """
     return 1 / (5 * (symbols + 1))
-
-
-# ---- Which views a network has, the simplest first ----
-
-
-def is_stack(model: StackModel[Any]) -> bool:
-    """Return whether the operations of the network's memory are a stack's."""
-    return all(number >= 0 for number in named_operations(model.operations))

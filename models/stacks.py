@@ -1,5 +1,5 @@
-"""Memories of networks: cells (the superposition stack, the ring of the Baby-NTM, the queue of a buffered network), and
-the continuous stack.
+"""Memories of networks, immutable, vectorised and differentiable: cells (the superposition stack, the ring of the
+Baby-NTM, the queue of a buffered network), the continuous stack and the strength stack.
 """
 
 from __future__ import annotations
@@ -372,6 +372,9 @@ def window(ends: Tensor, position: Tensor) -> Tensor:
     starts = nn.functional.pad(ends, (1, 0))[..., :-1]
     position = position.unsqueeze(-1)
     return torch.relu(torch.minimum(ends, position + 1) - torch.maximum(starts, position))
+
+
+# ---- No memory at all, of networks without a stack ----
 
 
 @dataclass(frozen=True)

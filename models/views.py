@@ -223,6 +223,9 @@ class RingAsTwoStacks(_RingView):
         return ControllerOutput(after, self.whole_actions(done, first), laid, answer.output)
 
 
+# ---- Which views a network has, the simplest first ----
+
+
 def views_of(model: StackModel[Any]) -> Sequence[StackView]:
     """Return ``model`` as networks on stacks, the simplest first; none where it is one itself, or no view is known.
 

@@ -1,4 +1,5 @@
-"""The rounded network beside an automaton with boxes in place of vectors: controls, stack cells and heads.
+"""Boxes of vectors with bounds on what torch computes, and the rounded network beside an automaton with boxes in
+place of vectors: controls, stack cells and heads.
 
 Where boxes lie is the layout: images are cut into pieces that fall into boxes of their own.
 """

@@ -33,8 +33,6 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "linear": ("epochs", "device"),
 }
 SYNONYMS = {"firm": "noise_robust"}  # what files that were made before quote
-
-
 _SHAPE = {"stacks": "n_stacks", "neurons": "n_states"}  # an option's name in the configuration, where it differs
 _GATINGS = {"softmax-temperature": "softmax with temperature"}  # what is easier typed
 

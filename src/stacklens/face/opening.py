@@ -10,7 +10,7 @@ from ..automata.formats import read_automaton
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError, UnknownNameError, UnknownSymbolError, called, check_seed
 from ..core.progress import Told
-from ..languages.language import Language, make_word, parse_word
+from ..languages.language import Language, make_word, parse_alphabet, parse_word, random_words
 from ..languages.task import Task
 
 # ---- What the public face is given, made into what lower layers take: names and paths into networks, text into words.
@@ -179,7 +179,6 @@ def load(
     of_network = format != "auto" or alphabet is not None or threshold is not None
     kind = kind or ("network" if of_network else _kind_of_file(name))
     if kind == "network":
-        from ..languages.language import parse_alphabet
         from ..models.checkpoint import load_network
 
         symbols = parse_alphabet(alphabet) if isinstance(alphabet, str) else alphabet
@@ -455,8 +454,6 @@ def _words_or_drawn(
     seed: int,
     lengths: tuple[int, int] = _LENGTHS,
 ) -> list[Word]:
-    from ..languages.language import random_words
-
     if words is not None:
         return words_of(words, network.alphabet)
     check_seed(seed)
