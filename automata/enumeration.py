@@ -328,7 +328,6 @@ def accepts_all(pda: PushdownAutomaton, max_length: int, prefix: Word = ()) -> I
     >>> dyck = Dyck(1).automaton
     >>> [accepted.nonzero()[0].tolist() for accepted in accepts_all(dyck, 4)]
     [[0], [], [1], [], [3, 5]]
-    >>> from stacklens.languages.language import word_at
     >>> word_at(5, 4, dyck.input_alphabet)
     ('(', ')', '(', ')')
     """
@@ -390,6 +389,37 @@ def enumerate_words(pda: PushdownAutomaton, max_length: int) -> Iterator[tuple[S
                 words[:, length - 1] = history[length].letter[rows]
                 rows = history[length].parent[rows].astype(np.intp)
             yield from map(tuple, symbols[words].tolist())
+
+
+def word_at(index: int, length: int, alphabet: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+    """Return the word of ``length`` that stands at ``index`` in lexicographic order.
+
+    >>> word_at(5, 3, ("a", "b"))
+    ('b', 'a', 'b')
+    """
+    if not 0 <= index < len(alphabet) ** length:
+        raise IndexError(f"index {index}: there are {len(alphabet) ** length} words of length {length}")
+    digits = []
+    for _ in range(length):
+        index, digit = divmod(int(index), len(alphabet))
+        digits.append(alphabet[digit])
+    return tuple(reversed(digits))
+
+
+def count_all(k: int, max_length: int) -> int:
+    """Return the number of words over ``k`` symbols up to ``max_length``, the empty word included.
+
+    >>> count_all(3, 15)
+    21523360
+    """
+    return sum(k**length for length in range(max_length + 1))
+
+
+def is_all(k: int, max_length: int, words: int) -> bool:
+    """Return whether there are as many ``words`` as there are over ``k`` symbols up to ``max_length``, however long."""
+    if k < 2:
+        return words == 1 + k * max_length
+    return max_length < words.bit_length() and words == count_all(k, max_length)
 
 
 @dataclass

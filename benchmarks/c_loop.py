@@ -22,10 +22,9 @@ from typing import Any
 from benchmarks.measure import ROOT, Report, environment, peak_memory, show_ratio, show_seconds
 
 from stacklens.automata.counting import count_words
-from stacklens.automata.enumeration import accepts_all, compile_tables
+from stacklens.automata.enumeration import accepts_all, compile_tables, count_all
 from stacklens.automata.pda import PushdownAutomaton
 from stacklens.languages.catalogue import get_language
-from stacklens.languages.language import count_all
 
 _LONGEST, _RUNS, _GOAL = 15, 15, 3
 _CHILD = "from benchmarks.c_loop import child; child()"

@@ -15,9 +15,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -79,13 +78,16 @@ def _trace() -> Callable[[], Any]:
 def _train() -> Callable[[], Any]:
     from stacklens.__main__ import main
 
-    made = (f"{mkdtemp()}/{number}.pt" for number in count())
+    chosen = ["--language", "dyck-2", "--epochs", "1", "--seeds", "1", "--quiet"]
 
     def train() -> None:
-        chosen = ["--language", "dyck-2", "--epochs", "1", "--seeds", "1", "--quiet"]
-        sys.argv = ["stacklens", "train", "marnn-stack-rnn", *chosen, "--out", next(made)]
-        with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
-            main()
+        with TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            sys.argv = ["stacklens", "train", "marnn-stack-rnn", *chosen, "--out", f"{folder}/one.pt"]
+            try:
+                main()
+            except SystemExit as ended:
+                if ended.code:
+                    raise
 
     return train
 
@@ -98,8 +100,8 @@ def _page() -> Callable[[], Any]:
 
 
 CALLS = {
-    "extract (palindrome)": Call(partial(_extract, "nnpda-palindrome"), 47, 45),
-    "extract (D2)": Call(partial(_extract, "marnn-stack-rnn-dyck-2"), 46, 50),
+    "extract (palindrome)": Call(partial(_extract, "nnpda-palindrome"), 49, 45),
+    "extract (D2)": Call(partial(_extract, "marnn-stack-rnn-dyck-2"), 48, 50),
     "trace": Call(_trace, 10),
     "train (D2)": Call(_train, 25, 17),
     "word (page)": Call(_page, 21, 22),

@@ -81,7 +81,7 @@ def child(kind: str) -> None:
     import numpy as np
     import torch
 
-    from stacklens.languages.language import count_all
+    from stacklens.automata.enumeration import count_all
     from stacklens.models.checkpoint import load_model
     from stacklens.models.inference import verdicts_on, verdicts_on_all
     from stacklens.models.rounding import Rounded

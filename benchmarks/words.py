@@ -13,11 +13,11 @@ from itertools import product
 import numpy as np
 from benchmarks.measure import Report, medians, show_ratio, show_seconds
 
-from stacklens.automata.enumeration import accepts_all
+from stacklens.automata.enumeration import accepts_all, count_all
 from stacklens.automata.formats.libraries import to_aalpy, to_automata_lib
 from stacklens.automata.runs import accepts_many
 from stacklens.languages.catalogue import get_language
-from stacklens.languages.language import Language, count_all
+from stacklens.languages.language import Language
 
 _LONGEST, _THEIR_LONGEST, _RUNS = 15, 8, 7
 _WORDS, _THEIR_WORDS, _LENGTH = 50_000, 500, 100

@@ -59,12 +59,6 @@ def names_in_short(names: Iterable[object]) -> str:
     return ", ".join([*words, f"… ({len(names)})"] if len(names) > _LISTED else words)
 
 
-def called(given: object) -> str:
-    """Return what a thing is, with its article."""
-    name = type(given).__name__
-    return f"{'an' if name[0] in 'AEIOaeio' or name.startswith('NNPDA') else 'a'} {name}"
-
-
 class StacklensError(Exception):
     """Everything that stacklens raises on bad input: what was given, what was expected, what to do."""
 

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..automata.counting import count_words
 from ..automata.coverage import rare_walks, stack_height_words, transition_pair_words
+from ..automata.enumeration import word_at
 from ..automata.pda import PushdownAutomaton, State, Symbol, Tops, Word
 from ..automata.rewriting import has_real_time_form
 from ..core.progress import OutOfTimeError, current_limit, cut_short
-from ..languages.language import default_max_length, format_word, make_word, repeated_parts, word_at
+from ..languages.language import format_word, make_word, repeated_parts
 from ..models.base import StackModel
 from ..models.inference import (
     accepted_answers,
@@ -32,7 +33,7 @@ from ..models.inference import (
 )
 from ..models.rounding import Rounded
 from .config import Effort
-from .specification import Specification
+from .specification import Specification, default_max_length
 from .wording import agreement_claim, certificate_claim
 
 # ---- The search for a word that breaks an automaton: words that automata suggest, and shorter ones in their place.

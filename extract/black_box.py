@@ -15,7 +15,7 @@ import numpy as np
 from ..automata.compare import Comparison, Different, Undecided, compare, compared_outputs
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import StacklensError
-from ..languages.language import default_max_length, make_word
+from ..languages.language import make_word
 from ..models.base import StackModel, one_thread
 from ..models.inference import answer_name, automaton_answers, automaton_answers_on_all, network_answers
 from ..models.rounding import Rounded
@@ -26,7 +26,7 @@ from .samples import draw_samples, reason_not_learned
 from .search.asking import ASKED
 from .search.candidates import Candidate
 from .search.search import SearchPlan
-from .specification import Specification
+from .specification import Specification, default_max_length
 
 if TYPE_CHECKING:
     from .result import Extraction

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
+from ..automata.enumeration import is_all
 from ..core.errors import listed
 from ..core.imports import pd
 from ..core.progress import count
-from ..languages.language import is_all
 from ..probe.outcome import BAR
 from . import wording
 

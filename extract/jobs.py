@@ -72,14 +72,17 @@ def finished(
             raise StacklensError(f"the cluster finished nothing in {_SILENCE:,} seconds; look at it; {kept}") from None
 
 
-def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int) -> Iterator[R]:
+def results_in_order(task: Callable[[T], R], arguments: Iterable[T], jobs: int = 1) -> Iterator[R]:
     """Yield ``task(argument)`` for each of ``arguments`` in their order, ``jobs`` of them at a time.
 
     Stopping early wastes what is left of the last ``jobs``, and nothing has to be called off.
 
-    >>> list(results_in_order(abs, [-2, 1, -3], 1))
+    >>> list(results_in_order(abs, [-2, 1, -3]))
     [2, 1, 3]
     """
+    if jobs == 1:
+        yield from map(task, arguments)
+        return
     from joblib import Parallel, delayed
 
     rest, task = iter(arguments), partial(in_time, current_limit(), task)

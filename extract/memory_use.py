@@ -22,7 +22,7 @@ from ..core.progress import check_time
 from ..languages.language import format_word, make_word
 from ..models.base import ControllerOutput, NetworkState, S, StackModel
 from ..models.inference import differences, network_answers
-from ..models.rounding import Operation, Rounded, Wrapper, is_stack, operation_numbers
+from ..models.rounding import Operation, Rounded, Wrapper, operation_numbers
 from ..models.views import StackView, views_of
 from ..probe.trace import trace
 from .samples import Samples, rounding_fidelity
@@ -318,9 +318,7 @@ class SeenAs:
 
 def seen_in_turn(model: StackModel[Any], runner: StackModel[Any], samples: Samples) -> list[SeenAs]:
     """Return the views of ``model``, and of its copy ``runner``, in the order to try them: exact ones first."""
-    seen = list[SeenAs]()
-    if is_stack(model):
-        return seen
+    seen = []
     for view, on_cpu in zip(views_of(runner), views_of(model), strict=True):
         answers = network_answers(view, samples.words)
         wrong = np.flatnonzero(differences(answers, samples.rounded, samples.scored).any(1)).tolist()

@@ -15,13 +15,13 @@ import torch
 from ..automata.pda import PushdownAutomaton, Word
 from ..core.errors import StacklensError
 from ..core.progress import OutOfTimeError, count, part_of_time
-from ..languages.language import all_words, default_max_length, format_word, make_word, random_words
+from ..languages.language import all_words, format_word, make_word
 from ..models.base import ActionKind, StackModel
 from ..models.inference import answers_in_time, differences, network_answers
 from ..models.rounding import Rounded, is_stack
 from ..models.word_network import BlackBox
 from ..probe.trace import Trace
-from .specification import Specification
+from .specification import Specification, default_max_length, random_words
 from .wording import CONTRADICTS
 
 # ---- How near a network is to being a discrete machine ----

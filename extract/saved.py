@@ -18,12 +18,13 @@ import torch
 
 from .. import __version__
 from ..automata.compare import Equal
+from ..automata.enumeration import is_all
 from ..automata.formats.json import from_json, to_json, to_json_line
 from ..automata.pda import PushdownAutomaton
 from ..core.errors import FileFormatError, StacklensError, UnknownNameError, in_file
 from ..core.files import check_ending, from_plain, parse_json, put_off, read_text, to_plain, write_whole
 from ..languages.catalogue import is_path, language_from_text
-from ..languages.language import format_word, is_all
+from ..languages.language import format_word
 from ..models.base import NetworkCard, card_of
 from ..models.checkpoint import open_card
 from ..models.rounding import Rounded

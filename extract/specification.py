@@ -9,17 +9,19 @@ import numpy as np
 
 from ..automata.compare import Comparison, Equal, Outputs, Undecided, compare
 from ..automata.coverage import Pump, pumps
-from ..automata.enumeration import encode_words, enumerate_words, outputs_all
+from ..automata.enumeration import count_all, encode_words, enumerate_words, outputs_all
 from ..automata.pda import Output, PushdownAutomaton, Word
 from ..automata.rewriting import delayed, lag_of
 from ..automata.runs import first_rejection, transduce_many
 from ..core.errors import NoWordError, StacklensError, listed
 from ..core.progress import while_time
-from ..languages.language import Language, make_word, words_over
+from ..languages.language import Language, all_words, make_word
 from ..languages.streams import StreamTask
 from ..languages.task import Task
 from ..models.base import StackModel
 from ..models.inference import number_table, output_number
+
+_LONGEST = 200  # over one symbol there are few words, however long
 
 
 class Specification(ABC):
@@ -158,6 +160,36 @@ class LanguageSpecification(Specification):
                 f"the language {self.name} says which words are members, and a {model.task_kind} network says "
                 "something after every symbol: check it against a task"
             )
+
+
+def default_max_length(n_symbols: int, words: int) -> int:
+    """Return the largest length up to which there are at most ``words`` words over ``n_symbols`` symbols.
+
+    >>> default_max_length(2, 2_500_000), default_max_length(3, 2_500_000)
+    (20, 13)
+    """
+    length = 0
+    while count_all(n_symbols, length + 1) <= words and length < _LONGEST:
+        length += 1
+    return length
+
+
+def words_over(alphabet: tuple[str, ...], number: int, longest: int | None = None) -> list[Word]:
+    """Return all words over ``alphabet`` as `Specification.short_words` does. Raises StacklensError: too many."""
+    most = default_max_length(len(alphabet), number)
+    if longest is not None and longest > most:
+        raise StacklensError(
+            f"there are more than {number:,} words of length <= {longest} over {len(alphabet)} symbols; "
+            f"ask for {most} or less"
+        )
+    return all_words(alphabet, most if longest is None else longest)
+
+
+def random_words(alphabet: tuple[str, ...], n: int, lengths: tuple[int, int], seed: int) -> list[Word]:
+    """Return ``n`` uniformly random words with lengths in a range."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(lengths[0], lengths[1] + 1, n)
+    return [make_word([alphabet[i] for i in rng.integers(0, len(alphabet), size)], alphabet) for size in sizes]
 
 
 def check_same_alphabet(specification: Specification | None, model: StackModel[Any]) -> None:

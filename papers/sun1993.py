@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..automata.enumeration import accepts_all
+from ..automata.enumeration import accepts_all, count_all, word_at
 from ..automata.pda import Word
 from ..automata.runs import accepts_many
 from ..core.errors import StacklensError
 from ..core.progress import count
 from ..extract.config import ExtractionConfig
 from ..languages.catalogue import get_language
-from ..languages.language import Language, count_all, format_word, make_word, word_at
+from ..languages.language import Language, format_word, make_word
 from ..models.training.recipes import RECIPES
 from .results import Experiment, Finding, declared_experiment
 from .sun1993_steps import (

@@ -84,7 +84,6 @@ def comparison_figures(measured: Measured, networks: pd.DataFrame) -> dict[str, 
     alike, p = seeds_alike(networks)
     return {
         "seeds alike": f"{alike:.2f} (p <= {p:.1g})",
-        **_rings_with_noise(found),
         "seeds alike by table": f"{np.nanmin(in_tables):.2f} to {np.nanmax(in_tables):.2f}",
         "compared rows": str(len(found)),
         "differing rows": str(len(differing)),
@@ -94,13 +93,6 @@ def comparison_figures(measured: Measured, networks: pd.DataFrame) -> dict[str, 
         **_together(found[found.memory.astype(bool)]),
         **_far_apart(measured, networks),
     }
-
-
-def _rings_with_noise(found: pd.DataFrame) -> dict[str, str]:
-    """Return the p of the row that stood out before seeds were added, alone and with all rows allowed for."""
-    own = found[(found.table == "suzgun2019-table5") & (found.name == "Baby-NTM+Gumbel-Softmax")]
-    p, allowed = (own[column].iloc[0] for column in ("p", "allowed")) if len(own) else (math.nan, math.nan)
-    return {"p of rings with noise": p_in_words(p), "allowed p of rings with noise": p_in_words(allowed)}
 
 
 def _together(found: pd.DataFrame) -> dict[str, str]:

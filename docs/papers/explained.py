@@ -92,8 +92,8 @@ def differences(folder: Path = FOLDER, reasons: Path = REASONS) -> str:
     columns = ("table", "row", "statistic", "paper", "ours", "p", "why")
     caption = (
         "rows whose test is off by 15 points or more, of Hao et al. by 5; by the paper's own settings where they were "
-        "run; p of two means, as if networks were right or wrong on everything, each row by itself, networks of "
-        "one seed counting as fewer than independent ones"
+        "run; p of two means, as if networks were right or wrong on everything, each row by itself, with "
+        "networks of one seed counted as fewer than they are"
     )
     claims = []
     for experiment, entries in written["claims"].items():

@@ -10,10 +10,10 @@ from ...automata.coverage import transition_pair_words
 from ...automata.formats.dot import transition_table
 from ...automata.pda import Key, PushdownAutomaton, State, Symbol, Word
 from ...core.imports import pd
-from ...languages.language import all_words, format_word, make_word, random_words
+from ...languages.language import all_words, format_word, make_word
 from ...models.base import StackModel
 from ...probe.trace import Trace
-from ..specification import Specification
+from ..specification import Specification, random_words
 
 _SPELLED = 20  # symbols of a stack in a table
 _VISITING, _LENGTHS = 60, (4, 16)  # words on which states are visited, and the lengths of those that are drawn

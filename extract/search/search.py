@@ -71,9 +71,8 @@ def search_sizes(
     if model.recurrent and states is None and hidden.shape[1] <= _LARGEST_BINARY:
         state_sizes = (0, *_CLUSTERS) if hidden.min(initial=0) >= 0 and hidden.max(initial=1) <= 1 else _CLUSTERS
     ordered = sorted(product(symbol_sizes, state_sizes), key=lambda pair: pair[0] * pair[1])
-    tried, task = set(), _Try(seen, scorer)
-    results = map(task, ordered) if jobs == 1 else results_in_order(task, ordered, jobs)
-    for number, (found, candidates) in enumerate(results, start=1):
+    tried = set()
+    for number, (found, candidates) in enumerate(results_in_order(_Try(seen, scorer), ordered, jobs), start=1):
         on_progress(number, len(ordered))
         if found not in tried:  # else there are no more different vectors than that
             yield from candidates

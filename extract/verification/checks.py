@@ -13,7 +13,6 @@ from ...automata.pda import PushdownAutomaton, Word
 from ...automata.runs import greatest_heights
 from ...core.errors import StacklensError, check_whole
 from ...core.progress import OutOfTimeError, TimeLimit, cut_short, time_limit
-from ...languages.language import default_max_length, random_words, words_over
 from ...models.base import StackModel
 from ...models.rounding import Rounded, Unrounded
 from ..agreement import (
@@ -30,7 +29,7 @@ from ..config import SPARE_CELLS, Budget, ExtractionConfig
 from ..cycles import conformance_test, is_asked, partings, pump_lines, pumped_families, pumped_words, shortest_break
 from ..samples import walk_words
 from ..search.candidates import Candidate, Scorer
-from ..specification import Specification
+from ..specification import Specification, default_max_length, random_words, words_over
 
 _EXHAUSTIVE = 2_500_000  # the automaton is checked on all words up to the length that gives at most so many
 _SHARE = 500  # of these where a task's own words have to be compared one by one

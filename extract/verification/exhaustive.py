@@ -14,12 +14,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ... import __version__
-from ...automata.enumeration import accepts_all
+from ...automata.enumeration import accepts_all, count_all, word_at
 from ...automata.formats import read_automaton
 from ...automata.formats.json import to_json
 from ...automata.pda import PushdownAutomaton, Symbol, Word
 from ...core.errors import StacklensError, listed
-from ...languages.language import Language, count_all, make_word, word_at
+from ...languages.language import Language, make_word
 from ...models.base import StackModel, one_thread
 from ...models.checkpoint import digest_of, find_network, load_network
 from ...models.inference import accepted_answers, answers_on_all, automaton_answers_on_all, output_number

@@ -18,7 +18,7 @@ import stacklens.automata.enumeration as enumeration
 from stacklens.automata import summaries
 from stacklens.automata.compare import Different, Undecided, compare, is_empty
 from stacklens.automata.counting import count_words
-from stacklens.automata.enumeration import accepts_all, encode_words, outputs_all
+from stacklens.automata.enumeration import accepts_all, count_all, encode_words, outputs_all, word_at
 from stacklens.automata.formats.dot import formal_definition, to_dot, transition_lines
 from stacklens.automata.formats.libraries import to_aalpy, to_networkx
 from stacklens.automata.pda import EPSILON, NONE, POP, Configuration, Key, PushdownAutomaton, Transition, push
@@ -27,7 +27,6 @@ from stacklens.automata.rewriting import without_epsilon
 from stacklens.automata.runs import ManyRuns, RunTables, accepts_many, first_rejection, transduce_many, written_many
 from stacklens.automata.summaries import reachable_heads
 from stacklens.core.errors import AutomatonError, UnknownSymbolError
-from stacklens.languages.language import count_all, word_at
 
 # ---- Runs of many words at once, of all words, and counts; `tests/attack` holds them against brute force, too. ----
 

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from typing import Any, get_args
 
 from ... import __version__
+from ...automata.enumeration import count_all
 from ...automata.formats.json import from_json, to_json_line
 from ...automata.minimize import Minimization
 from ...automata.pda import PushdownAutomaton
@@ -30,7 +31,6 @@ from ...extract.result import Extraction
 from ...extract.saved import load_result
 from ...extract.search.candidates import merged_into
 from ...extract.summary import summary_text
-from ...languages.language import count_all
 from ...models.base import Checkpoint, StackModel
 from ...models.checkpoint import ZOO, made_by
 from . import networks

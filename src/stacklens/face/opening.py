@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..automata.formats import read_automaton
 from ..automata.pda import PushdownAutomaton, Word
-from ..core.errors import StacklensError, UnknownNameError, UnknownSymbolError, called, check_seed
+from ..core.errors import StacklensError, UnknownNameError, UnknownSymbolError, check_seed
 from ..core.progress import Told
-from ..languages.language import Language, make_word, parse_alphabet, parse_word, random_words
+from ..languages.language import Language, make_word, parse_alphabet, parse_word
 from ..languages.task import Task
 
 # ---- What the public face is given, made into what lower layers take: names and paths into networks, text into words.
@@ -94,6 +94,12 @@ def _one_word_of(given: Any, alphabet: tuple[str, ...], number: int | None = Non
         where = f": position {read.index(unknown.symbol)} of {which} (from 0), {shown!r}"
         raise UnknownSymbolError(unknown.symbol, alphabet, where + unknown.more) from None
     return make_word(symbols, alphabet)
+
+
+def called(given: object) -> str:
+    """Return what a thing is, with its article."""
+    name = type(given).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' or name.startswith('NNPDA') else 'a'} {name}"
 
 
 # ---- Open what a file holds, and see what a network does on words ----
@@ -454,6 +460,8 @@ def _words_or_drawn(
     seed: int,
     lengths: tuple[int, int] = _LENGTHS,
 ) -> list[Word]:
+    from ..extract.specification import random_words
+
     if words is not None:
         return words_of(words, network.alphabet)
     check_seed(seed)

@@ -11,14 +11,14 @@ from ..automata.compare import Comparison
 from ..automata.compare import compare as compare_automata
 from ..automata.finite import FiniteAutomaton
 from ..automata.pda import PushdownAutomaton
-from ..core.errors import StacklensError, called, check_seed, check_whole
+from ..core.errors import StacklensError, check_seed, check_whole
 from ..core.progress import progress_bar, stages_on
 from ..extract.config import ExtractionConfig, asked_method
 from ..languages.catalogue import get_language, get_task
 from ..languages.language import Language
 from ..languages.task import Task
 from ..models.training import make_trainer
-from .opening import AUTOMATA, automaton_of, load, network_of
+from .opening import AUTOMATA, automaton_of, called, load, network_of
 
 if TYPE_CHECKING:
     from ..extract.agreement import Certificate

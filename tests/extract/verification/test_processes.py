@@ -94,9 +94,10 @@ def kill_at_three(number: int) -> int:
     return number
 
 
-def test_results_come_in_order_and_those_after_the_last_one_asked_for_are_dropped() -> None:
-    assert list(results_in_order(square, range(12), 2)) == [number**2 for number in range(12)]
-    endless = results_in_order(square, itertools.count(), 2)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_come_in_order_and_those_after_the_last_one_asked_for_are_dropped(jobs: int) -> None:
+    assert list(results_in_order(square, range(12), jobs)) == [number**2 for number in range(12)]
+    endless = results_in_order(square, itertools.count(), jobs)
     assert [next(endless), next(endless)] == [0, 1]
     endless.close()  # type: ignore[attr-defined]
 

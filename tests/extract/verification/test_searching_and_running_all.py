@@ -20,6 +20,7 @@ from tests.models.hand_made import hand_made
 from tests.refusals import refused
 
 from stacklens.automata.coverage import pumps
+from stacklens.automata.enumeration import count_all
 from stacklens.automata.pda import PushdownAutomaton, Transition, Word
 from stacklens.core.errors import FileFormatError, StacklensError
 from stacklens.extract.agreement import Agreement, agree_on, agree_on_all, count_again, search_words, shorten
@@ -33,7 +34,6 @@ from stacklens.extract.verification.checks import agree_on_pumps, check_all
 from stacklens.extract.verification.divergence import divergence, drift
 from stacklens.extract.verification.exhaustive import Work, reference_automaton, verify_exhaustively
 from stacklens.languages.catalogue import get_language, get_task
-from stacklens.languages.language import count_all
 from stacklens.models.base import StackModel
 from stacklens.models.checkpoint import ZOO, load_model, load_network
 from stacklens.models.inference import automaton_answers
