@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import suppress
-from dataclasses import replace
 
 import stacklens as sl
+from stacklens.extract.causality import with_causality
 from stacklens.models.checkpoint import ZOO
 
 
@@ -21,9 +20,7 @@ def main() -> None:
     names = sys.argv[1:] or sorted(path.stem for path in ZOO.glob("*.pt"))
     for name in names:
         begun = time.monotonic()
-        result = sl.extract(name)
-        with suppress(sl.StacklensError):  # of some automata no interchange can be asked
-            result = replace(result, causality=result.causal())
+        result = with_causality(sl.extract(name))
         result.save(ZOO / f"{name}.json")
         print(f"{name}: {time.monotonic() - begun:.0f} s, {(ZOO / f'{name}.json').stat().st_size:,} bytes", flush=True)
 

@@ -13,7 +13,7 @@ from ..automata.enumeration import is_all
 from ..core.errors import listed
 from ..core.imports import pd
 from ..core.progress import count
-from ..probe.outcome import BAR
+from ..probe.outcome import BAR, Causality
 from . import wording
 
 ClaimVerdict = Literal["yes", "no", "unknown", "note"]
@@ -208,7 +208,8 @@ def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
             )
     if causes.get("verdict") is not None:
         good = "note" if causes["doubt"] is not None else "no" if causes["mechanism"] is None else "yes"
-        yield Claim("mechanism", good, "causality", causes["verdict"], chips=(_MECHANISM,))
+        # its sentence follows from the numbers: one that an earlier version wrote is not repeated
+        yield Claim("mechanism", good, "causality", Causality.from_dict(causes).verdict, chips=(_MECHANISM,))
     if (limit := report.get("stack_limit")) is not None and report.get("view") is None:
         says = f"the network's stack has {count(limit, 'cell')}; all claims end there"
         yield Claim("depth", "note", "", says, chips=(_HORIZON,))
@@ -335,7 +336,6 @@ def _horizon_of_checks(report: Mapping[str, Any], other: str) -> dict[str, Any]:
 
 
 def _symbols_in(report: Mapping[str, Any], word: str) -> int:
-    """Return how many symbols a word of a report has: those of several characters stand apart."""
     single = all(len(symbol) == 1 for symbol in report["model"]["alphabet"])
     return len(word) if single else len(word.split())
 

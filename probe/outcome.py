@@ -343,7 +343,10 @@ class Causality:
     @property
     def verdict(self) -> str:
         """Return which of the automata is what the network computes, or that none is, in a sentence."""
-        if self.doubt is not None or self.states.untold is None:
+        earlier = any(
+            part.untold is None and part.share.of for part in self.kinds
+        )  # of what was not asked there is none
+        if self.doubt is not None or earlier:
             return f"not decided: {self.doubt or 'an earlier version made these interchanges; make them again'}"
         # automata under other names are one; those that come out as well stand beside the chosen one
         automata, chosen = [one for one in self.automata.values() if one.same_as is None], self.mechanism

@@ -224,7 +224,6 @@ def filled(asked: Asked) -> list[Any]:
 
 
 def _opens(word: Any, step: int | None = None, rounded: bool | None = None) -> dict[str, str] | None:
-    """Return the link of a row that brings its word onto the bench, None where there is no word."""
     if not isinstance(word, str) or not word:
         return None
     shown = word if len(word) <= _LONGEST else f"{word[: _LONGEST - 3]}… ({len(word):,})"
@@ -290,15 +289,16 @@ def _causes_drawer(asked: Asked) -> list[Any]:
     _ = one.automaton  # raises the reason where there is none
     report = one.known.report
     if report.get("causality") is None:
-        if is_saved(asked.network):  # which button or command makes them
-            raise StacklensError(_TEXTS["none saved"].format(saved(asked.network)))
-        raise StacklensError(_TEXTS["none made"].format(file_of(asked.network)))
+        which, of = ("none saved", saved) if is_saved(asked.network) else ("none made", file_of)
+        raise StacklensError(_TEXTS[which].format(of(asked.network)))  # which button or command makes them
     found = Causality.from_dict(report["causality"])
     parts: list[Any] = [
         html.P(html.B(f"{SIGNS[claim.verdict]} {as_sentence(claim.words)}"))
         for claim in claims_of(report)
         if claim.what == "mechanism"
     ]
+    if not found.prefixes:  # none can be made, for the reason above
+        return parts
     parts.append(html.P(_TEXTS["interchanges"]))
     columns, *rows = found.table()
     beside = [*columns[:4], *columns[7:], *columns[4:7]]  # baselines beside the score

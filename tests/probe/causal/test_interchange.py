@@ -1,5 +1,6 @@
 """Interchange accuracy of networks whose mechanism is known: what it should be is told by hand."""
 
+import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -91,6 +92,14 @@ def test_a_report_of_an_earlier_version_is_read_as_it_was_meant() -> None:
     assert found.states.accuracy == 0.75
     assert found.mechanism is None
     assert found.verdict.startswith("not decided: an earlier version")
+
+
+def test_verdicts_of_the_zoo_follow_from_their_numbers_whichever_kinds_were_asked() -> None:
+    for path in ZOO.glob("*.json"):
+        entry = json.loads(path.read_text(encoding="utf-8"))["causality"]
+        found = Causality.from_dict(entry)
+        assert (found.verdict, found.mechanism) == (entry["verdict"], entry["mechanism"])
+        assert found.verdict.startswith("not decided") == (found.doubt is not None)
 
 
 # What each automaton scores on each network, by kind: written down from the tables of both before it was first run.
