@@ -228,6 +228,7 @@ class ForwardNetwork(OwnModule, WordNetwork):
         self.module, self.called, self._forward = module, (module,), forward
         self.squared_error = self.outputs.activation != "softmax" or self.task_kind == "recognition"
         self.symbols, self.along, self.empty_word = symbols, along, empty_word
+        self.took = 0  # symbols of the longest word so far
 
     def config(self) -> dict[str, Any]:
         threshold = {} if self.task_kind != "next set" else {"threshold": self.outputs.threshold}
@@ -267,8 +268,15 @@ class ForwardNetwork(OwnModule, WordNetwork):
             x, tokens = self.vocabulary.numbers(x, lengths), self.vocabulary.size
         if self.symbols == "one-hot":
             x = nn.functional.one_hot(x, tokens).to(like_weights(self.module).dtype)
-        outputs = self.ask(self._forward, "forward(symbols)", {"symbols": x})
-        return taken_out("forward(symbols)", outputs, self.outputs.sizes)
+        try:
+            outputs = self.ask(self._forward, "forward(symbols)", {"symbols": x})
+        except StacklensError as error:
+            if 0 < self.took < codes.shape[1]:
+                raise StacklensError(f"{error}; it took {self.took} symbols: is longest=… missing?") from error
+            raise
+        self.took = max(self.took, codes.shape[1])
+        found = taken_out("forward(symbols)", outputs, self.outputs.sizes)
+        return found if found.is_floating_point() else found.to(self.like)  # True and False, or 0 and 1
 
     @torch.no_grad()
     def probabilities(self, word: Word) -> np.ndarray:

@@ -20,6 +20,7 @@ from .step_network import PARTS, Packing, StackChoice, StepNetwork, packing_of, 
 from .word_network import AFFORDABLE, ForwardNetwork, WordNetwork
 
 T = TypeVar("T")
+Own = TypeVar("Own", StepNetwork, ForwardNetwork)
 _FORMS = ("one-hot", "index")
 _CELLS = (*range(1, 65), 80, 96, 100, 128, 200, 256, 300, 512)  # sizes of cells that are tried
 _NOISY = "If it is meant to, give noisy=True"
@@ -91,7 +92,7 @@ def wrap(
         initial: the cells that lie on every stack before the first symbol, (K, D), the top first. What is read takes
             them for the bottom: that a network pops them the checks find.
         returns: what ``step`` returns, in its order; without "pushed" the symbol read is pushed.
-        symbols: "one-hot" or "index", unless the trial is to find it.
+        symbols: "one-hot" or "index", unless the trial is to find it; needed where both can be run.
         activation: "sigmoid" or "softmax" where outputs are logits, "none" where they are probabilities. Of sets with
             ``bos``, ``eos`` or ``pad`` a trial finds it; logits are a softmax's then if there is an ``eos``.
         threshold: what a probability has to exceed to count, 0.5; of sets also a share of the largest, "5%", or how
@@ -119,6 +120,9 @@ def wrap(
     >>> net, net.config()["hidden"]
     (<GRUCell over a b>, 4)
     """
+    if not isinstance(module, nn.Module | None):
+        given = f"the class {module.__name__}" if isinstance(module, type) else f"{module!r:.40}"
+        raise StacklensError(f"module is {given}; expected a torch.nn.Module, or None where there is none")
     letters, vocabulary = in_order(alphabet), None
     columns: tuple[tuple[int, tuple[int, ...]], ...] = ()
     if of_tokens := (bos, eos, pad) != (None, None, None):
@@ -178,14 +182,12 @@ def wrap(
     common: dict[str, Any] = {"name": called, "alphabet": letters, "outputs": kinds, "end": end}
     common |= {"empty_word": empty_word, "first": None if first is None else tuple(first), "vocabulary": vocabulary}
     forms = _FORMS if symbols is None else (symbols,)
-    made: StepNetwork | ForwardNetwork
     if step is None:
         assert forward is not None
         common |= {"longest": longest, "affordable": AFFORDABLE}
         whole = partial(tried_forward, module=module, settings=common, settle=settle, noisy=noisy)
-        made = first_success(forward, [(f"symbols as {form}", partial(whole, form=form)) for form in forms])
-        made.noisy = noisy
-        return made
+        tries = {form: [(f"symbols as {form}", partial(whole, form=form))] for form in forms}
+        return _of_one_form(forward, tries, noisy)
     after = reads == "after" and stack is not None
     laid = None if initial is None else _contents(initial, stack, limit)
     kept: dict[str, Any] = {"limit": limit, "depth": depth, "empty_value": empty_value, "after": after, "initial": laid}
@@ -208,12 +210,28 @@ def wrap(
         make = partial(StepNetwork, module, call, choice=choice, output=output, find_actions=finding)
         return tried(make, {"symbols": form, "cell": size, **common}, start, settle, noisy)
 
-    trials = []
+    trials: dict[str, list[tuple[str, Callable[..., StepNetwork]]]] = {form: [] for form in forms}
     for form, size in product(forms, sizes):
         cells = "" if choice.kind == "none" else f" and cells of {count(size, 'number')}"
-        trials.append((f"symbols as {form}{cells}", partial(trial, form=form, size=size)))
-    made = first_success(step, trials)
+        trials[form].append((f"symbols as {form}{cells}", partial(trial, form=form, size=size)))
+    return _of_one_form(step, trials, noisy)
+
+
+def _of_one_form(
+    call: Callable[..., Any], trials: Mapping[str, Sequence[tuple[str, Callable[[Any], Own]]]], noisy: bool
+) -> Own:
+    """Return the first network of the ``trials``, by the form of symbols, where those of one form alone succeed."""
+    made = first_success(call, [one for some in trials.values() for one in some])
     made.noisy = noisy
+    for form in list(trials)[list(trials).index(made.symbols) + 1 :]:  # plain Python answers what it does not mean
+        try:
+            first_success(call, trials[form])
+        except StacklensError:
+            continue
+        raise StacklensError(
+            f"{made.name} runs on symbols as {made.symbols} and as {form}, and is made for one of them: give "
+            f'symbols="{made.symbols}" or symbols="{form}"'
+        )
     return made
 
 
@@ -320,7 +338,6 @@ def tried(
 
 
 def _trial_words(symbols: int) -> Tensor:
-    """Return words of the numbers of so many ``symbols``, (N, 8): in turn, repeated, drawn."""
     turns = torch.arange(8) % symbols
     drawn = torch.randint(symbols, (12, 8), generator=torch.Generator().manual_seed(0))
     return torch.cat([turns[None], torch.zeros_like(turns)[None], drawn])

@@ -6,6 +6,7 @@ differ, known mistakes are tried one by one: the one with which nothing differs 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, islice, permutations
@@ -23,7 +24,7 @@ from ..models.networks.layers import guarded, taken_out
 from ..models.rounding import Outputs, Wrapper
 from ..models.stacks import SuperpositionStack
 from ..models.step_network import StepNetwork
-from ..models.word_network import WordNetwork
+from ..models.word_network import ForwardNetwork, WordNetwork
 from .trace import Trace, trace
 
 _TOLERANCE = 1e-4  # of outputs, which are about 1 at most
@@ -136,14 +137,11 @@ def check(network: StackModel[Any], forward: Forward, words: Sequence[Word]) -> 
 
 
 def _outputs_at(network: StackModel[Any], words: list[Word], at: np.ndarray) -> np.ndarray:
-    """Return the outputs after the symbols ``at`` (2, S), pairs of a word and a step, (S, O)."""
     return np.asarray(trace(network, words, stacks=False).output[at[0], at[1]], np.float64)
 
 
 def _distances(ours: np.ndarray, theirs: Tensor, read: Outputs | None) -> np.ndarray:
-    """Return by how much outputs (S, O) and probabilities differ at most, (S,). These are compared as ours are: above
-    0.5 where they are above the threshold.
-    """
+    """Return by how much outputs (S, O) and probabilities, moved so that 0.5 decides, differ at most, (S,)."""
     placed = theirs if read is None else read.placed(theirs)
     off = abs(ours - placed.numpy()).max(-1)
     return np.asarray(np.where(np.isnan(off), np.inf, off))
@@ -207,7 +205,9 @@ def _likely_mistake(
         if _distances(others, expected, read).max() <= _TOLERANCE:
             return found(variant.cause, f"{seen}; with {variant.change} nothing differs")
     hint = "the first symbol is right, so it is the hidden state that is handed on"
-    if step == 0:
+    if isinstance(network, ForwardNetwork):
+        hint = "forward(symbols) answers otherwise than what is compared with"
+    elif step == 0:
         hint = "it is there at the first symbol, so it is the encoding, the hidden state at the start or the output"
     elif network.n_stacks:
         hint = "the first symbol is right, so it is the state or the stack: its limit, empty value, when it is read"
@@ -336,6 +336,11 @@ def variants(model: StackModel[Any]) -> Iterator[Variant]:
         if order != identity:
             shown = " ".join(alphabet[order.index(place)] for place in identity)
             yield Variant("alphabet order", f"the alphabet {shown}", model, order)
+    # symbols as numbers in place of one-hot vectors, or the other way round
+    if (form := getattr(model, "symbols", None)) is not None:
+        given_so: Any = copy(model)
+        given_so.symbols = "one-hot" if form == "index" else "index"
+        yield Variant("how symbols are given", f'symbols="{given_so.symbols}"', given_so)
     # a superposition stack's cells
     stack = model.initial_state(1).stack
     if isinstance(stack, SuperpositionStack):
