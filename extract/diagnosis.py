@@ -138,7 +138,14 @@ def _cause_beside_automaton(result: Extraction) -> Cause:
             much = f"{wrong.disagreements:,} of {wrong.words:,} checks"
             return Cause("values drift", f"{right}the {'black box' if boxed else wrong.other} leaves it on {much}")
     if isinstance(result.proof, Different) or (wrong is not None and wrong.other == "language"):
-        return Cause("learned something else", f"the automaton follows the network, and is not {result.language_name}")
+        # it need not follow the network everywhere, either
+        apart = next((one for one in result.checks if one.other == "rounded network" and one.disagreements), None)
+        who, other = "black box" if _is_boxed(result) else "network", result.language_name
+        follows = f"the automaton follows the {who}, and is not {other}"
+        if apart is not None:
+            much = f"{apart.disagreements:,} of {apart.words:,} checks"
+            follows = f"the automaton is not {other}, and does not follow the {who} on {much}"
+        return Cause("learned something else", follows)
     return out_of_time(result) or Cause("no finite number of states", "more states would follow it further")
 
 

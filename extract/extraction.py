@@ -211,6 +211,7 @@ _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounde
 _RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
 _LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
 _AGAIN = 10_000  # words that are asked twice in the end
+_REPAIRS = 4  # rounds of checks that break an automaton, and of its repair
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
 
 
@@ -439,18 +440,26 @@ def _checked(result: Extraction, looked: SearchOutcome, network: StackModel[Any]
 
     # repair: the words that broke it split clusters, or it is learned anew; kept if fewer checks break it
     kind = replace(config, method=best.method) if best.by_asking else config  # type: ignore[arg-type]
-    mended = None
-    with budget.stage("the repair of what a check broke", 1 / 2):
-        for mended in repair(scorer, best, looked.seen, looked.mendable(checks), kind, budget, cells):
-            looked.tried.append(mended)
-            if mended.exact and mended.automaton is not None:
-                break
-    if mended is not None and mended.exact and mended.automaton is not None:
+    latest, known = best, list(checks)  # of all rounds: words are drawn anew for every automaton
+    for _ in range(_REPAIRS):
+        mended = None
+        with budget.stage("the repair of what a check broke", 1 / 2):
+            for mended in repair(scorer, latest, looked.seen, looked.mendable(known), kind, budget, cells):
+                looked.tried.append(mended)
+                if mended.exact and mended.automaton is not None:
+                    break
+        if mended is None or not mended.exact or mended.automaton is None:
+            break
         again = check(mended.automaton)
-        if broken(again) < broken(checks):
-            best, checks, stacks = mended, again, looked.stacks.seeing(mended.stacks)
-            result = replace(result, minimised=mended.automaton, found=mended, stacks=stacks)
-            result = _proved(result, looked, plan)
+        # what was learned by asking is right on more words than the one before
+        if broken(again) < broken(checks) + mended.by_asking:
+            best, checks = mended, again
+        if not mended.by_asking or not broken(again):
+            break
+        latest, known = mended, [*known, *again]
+    if best is not result.found:
+        stacks = looked.stacks.seeing(best.stacks)
+        result = _proved(replace(result, minimised=best.automaton, found=best, stacks=stacks), looked, plan)
 
     # the words on which a view was chosen, those of the search, and whether another way came to the same automaton
     automaton, second = result.automaton, second_opinion(looked.tried, best)

@@ -96,6 +96,8 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
         console.print(_transition_table(result.automaton))
         if (more := len(result.automaton.transitions) - _MOST_ROWS) > 0:
             line("", f"and {count(more, 'transition')} more: print(result.automaton) has all, --out pda.svg draws them")
+        if result.network.task_kind == "recognition":
+            line("accepts", _acceptance(result.automaton))
 
 
 def result_in_one_line(result: Extraction) -> str:
@@ -211,6 +213,15 @@ def _show_divergence(found: Divergence, line: Line, console: Console, other: str
         run = (*head, made, moment.target or "") if moment.state is not None else ("", "", "", "")
         table.add_row(number, moment.symbol, *run, *outputs_of[:1], theirs, f"{moment.margin:.3f}", *outputs_of[1:])
     console.print(table)
+
+
+def _acceptance(pda: PushdownAutomaton) -> str:
+    some = [state for state in pda.states if state in pda.accepting]
+    where = f"in {', '.join(some)}" if len(some) <= _MOST_MERGED else f"in {len(some)} of its states"
+    where, empty = "in any state" if len(some) == len(pda.states) else where, "with an empty stack"
+    return {"final state": where, "empty stack": empty, "both": f"{where}, {empty}"}.get(
+        pda.acceptance, "by its output"
+    )
 
 
 def _transition_table(pda: PushdownAutomaton) -> object:

@@ -269,7 +269,7 @@ def best_claim(entry: Mapping[str, Any]) -> str:
     wrong = []
     for one in entry["errors"]:
         among = f"{one['wrong']:,} of the {one['counted']:,} of {one['words']:,} words that either accepts"
-        word = "" if one["word"] is None else f", as on {word_shown(one['word'], len(one['word']))}"
+        word = "" if one["word"] is None else f", as on {word_shown(one['word'], one.get('length', len(one['word'])))}"
         wrong.append(f"wrong of the {one['other']} on {one['rate']:.1%} ({among}){word}")
     return "; ".join([f"NOT FAITHFUL: {automaton_claim(entry['automaton'])}", *wrong])
 

@@ -318,7 +318,8 @@ class Errors:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
-        return {**asdict(self), "rate": self.rate, "word": None if self.word is None else format_word(self.word)}
+        word, length = (None, 0) if self.word is None else (format_word(self.word), len(self.word))
+        return {**asdict(self), "rate": self.rate, "word": word, "length": length}
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,7 @@ def test_without_out_the_summary_has_the_transition_table(net: Path, shell: Shel
     assert "2 states, 1 stack symbol, 4 transitions" in found.out
     assert re.search(r"all 127 of length <= 6 +0 +0 +0$", found.out, re.MULTILINE)
     assert "push 1" in found.out
+    assert found.out.endswith("accepts    in q1, with an empty stack\n")
     assert shell("stacklens", "extract", net, *QUICK).out == found.out
 
 

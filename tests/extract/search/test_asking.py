@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.refusals import refused
 import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.extract.claims import claims_of
+from stacklens.extract.diagnosis import cause_of
 from stacklens.extract.saved import load_result
 from stacklens.extract.search.asking import VisibleStack, visible_stack
 from stacklens.languages.catalogue import get_language
@@ -62,16 +64,13 @@ def test_balanced_brackets_are_learned_with_their_stack_and_proved(given: dict[s
     assert "it tells what the network does, not how" in str(result)
 
 
-def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack() -> None:
+def test_predictors_of_sets_are_learned_as_mealy_machines_or_with_their_stack_and_outputs_of_any_kind() -> None:
     bounded = sl.learn(lambda ws: [may_come(w, 2) for w in ws], "()[]", "dyck-2-2", first="([", longest=60, **TINY)
     assert (bounded.status, isinstance(bounded.proof, Equal)) == (0, True)
     assert len(bounded.automaton.states) == 7
     stacked = sl.learn(lambda words: [may_come(w) for w in words], "()[]", "dyck-2", first="([", longest=60, **TINY)
     assert (stacked.status, isinstance(stacked.proof, Equal)) == (0, True)
     assert stacked.found.method == "learn-vpa"
-
-
-def test_outputs_of_any_kind_are_learned() -> None:
     result = sl.learn(lambda words: [sum(x == "a" for x in word) % 3 for word in words], "ab", **QUICK)
     assert result.automaton.transduce("aaba") == ["1", "2", "2", "0"]
     assert (result.status, len(result.automaton.states), result.report()["method"]) == (0, 3, "learn-mealy")
@@ -152,6 +151,15 @@ def test_a_box_that_counts_further_than_was_asked_is_status_3_and_says_so(name: 
     assert "it counts, or is bounded at a depth not seen" in (result.reason or "")
     assert re.search(r"every n up to (200|133|100) needs a state of its own", result.headline)
     assert result.best.error_rate > 0
+
+
+def test_a_box_beside_a_language_is_asked_again_until_no_check_breaks_it() -> None:
+    result = sl.learn(lambda words: [nested(w, 5) for w in words], "()[]", "dyck-2", quiet=True)
+    assert (result.status, len(result.automaton.states)) == (1, 63)
+    assert "the automaton follows the black box, and is not dyck-2" in result.why()
+    checks = [replace(one, disagreements=3, words=600) for one in result.checks if one.other == "rounded network"]
+    cause = cause_of(replace(result, checks=tuple(checks)), None, None)
+    assert cause.measured == "the automaton is not dyck-2, and does not follow the black box on 3 of 600 checks"
 
 
 @pytest.mark.parametrize("depth", [None, 30, 150])
