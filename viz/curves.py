@@ -473,7 +473,8 @@ def learning_of(model: StackModel[Any]) -> go.Figure:
     history, command = known.get("history"), known.get("trained_by", known.get("command"))
     others = set(history) - {"epochs", "errors", "errors_rounded"} if isinstance(history, dict) else set[str]()
     if not isinstance(history, dict) or (len(history), len(others), {*map(type, history.values())}) != (4, 1, {list}):
-        again = f": {command} trains it anew, and keeps one" if command else "; stacklens train writes files that do"
+        anew = (command or "").partition(" --out ")[0]  # not into a file that may be another network's by now
+        again = f": {anew} trains it anew, and keeps one" if anew else "; stacklens train writes files that do"
         raise StacklensError(f"the file of this network keeps no scores of its training{again}")
     (loss,) = others
     checked = (known.get("scores") or {}).get("checked_words", "checking words")

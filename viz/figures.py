@@ -228,7 +228,6 @@ def paper_figure(
 
 
 def _states_beside(automaton: PushdownAutomaton, seen: Trace, word: int) -> list[str]:
-    """Return the state of ``automaton`` for every step of the network, which may read an end symbol besides."""
     names, steps = state_names(automaton, seen.words[word]), int(seen.steps[word])
     return [*names, *["end"] * (steps - len(names))][:steps]
 

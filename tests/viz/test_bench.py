@@ -154,7 +154,7 @@ def test_the_sentence_says_where_a_network_is_first_wrong_and_from_where_the_aut
     [
         ("abcba", "Accepts the word, rightly: it is a member of palindrome; right on all 5 beginnings; the automaton"),
         ("abcb", "Rejects the word, rightly: it is no member of palindrome; right on all 4 beginnings; the automaton"),
-        ("", "The empty word has no symbols to be right or wrong on."),
+        ("", "Rejects the empty word, rightly: it is no member of palindrome; the automaton rejects it."),
         ("b" * 110 + "c" + "b" * 110, "Rejects the word, wrongly: it is a member of palindrome; right on "),
     ],
 )

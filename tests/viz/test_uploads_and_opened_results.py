@@ -63,12 +63,11 @@ def test_no_file_is_written_under_its_own_name(title: str, tmp_path: Path, own_s
     assert [path for path in tmp_path.iterdir() if path != own_store] == []
 
 
-def test_the_store_is_its_owners_alone(own_store: Path) -> None:
+def test_the_store_is_its_owners_alone_and_says_in_a_sentence_why_it_cannot_be_made(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert store_folder() == own_store
     assert stat.S_IMODE(own_store.stat().st_mode) == 0o700
-
-
-def test_a_store_that_cannot_be_made_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("STACKLENS_CACHE", str(tmp_path / "file"))
     refused(r"file: File exists; name a folder in STACKLENS_CACHE$", store_folder)

@@ -1,6 +1,7 @@
 """All of one word for the workbench, or its beginning, as plain data that a browser draws."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,11 +69,11 @@ def sentence_of(
 
     # the verdict of a recogniser
     if recogniser and len(actual):
-        does, want = "accepts" if actual[-1] else "rejects", answers[-1]
+        does, want = f"{'accepts' if actual[-1] else 'rejects'} the {'' if letters else 'empty '}word", answers[-1]
         right = bool(actual[-1]) == bool(want)
         member = f"{'rightly' if right else 'wrongly'}: it is {'a' if want else 'no'} member of {expected.name}"
-        known = {"text": f"{does} the word, {member}; ", "good": right}
-        parts.append({"text": f"{does} the word; "} if want == UNSAID else known)
+        known = {"text": f"{does}, {member}{'; ' if letters else ''}", "good": right}
+        parts.append({"text": f"{does}; "} if want == UNSAID else known)
 
     # how much is right, and where it first is not
     asked = answers != UNSAID
@@ -81,6 +82,8 @@ def sentence_of(
     among = what if total == len(actual) else f"{what} that count"
     if not len(actual):
         parts.append({"text": "the empty word has no symbols to be right or wrong on"})
+    elif not letters and total:
+        pass  # its verdict is all
     elif not total:
         parts.append({"text": f"nothing here is right or wrong: {expected.problem or 'nothing is expected'}"})
     elif not len(wrong):
@@ -101,6 +104,8 @@ def sentence_of(
     who = "the rounded network" if rounded else "the network"
     if automaton is None:
         parts.append({"text": "; no automaton has been read out of this network yet"})
+    elif not letters and len(actual):
+        parts.append({"text": f"; the automaton {'accepts' if automaton[0] else 'rejects'} it"})
     elif len(actual):
         places = np.flatnonzero(differing_steps(model, actual, automaton, answers))
         if not len(places):
@@ -177,7 +182,6 @@ def _scale_ends(values: np.ndarray) -> tuple[float, float]:
 
 
 def _numbered(name: str, place: int, of: int, form: str = "{} {}") -> str:
-    """Return the name of one of several things, with its number from 1; of the only one without."""
     return name if of == 1 else form.format(name, place + 1)
 
 
@@ -237,7 +241,7 @@ def _operation_rows(run: BenchRun) -> list[Row]:
         strongest = np.round(np.abs(actions[:, stack]).max(-1), _DIGITS).tolist()
         row = text_row(name, [step[stack] for step in taken], strength=strongest, id=name)
         rows.append({**row, "type": "operation"})
-    hidden = {} if count == 1 else {"group": "strength of each operation"}
+    hidden = {} if count == 1 else {"group": "strengths"}
     for stack in range(count):
         for place, name in enumerate(action_names(model)):
             rows.append(_heat_row(_numbered(name, stack, count), actions[:, stack, place], low, 1, **hidden))
@@ -250,7 +254,7 @@ def _cell_rows(run: BenchRun) -> list[Row]:
         return []
     rows: list[Row] = []
     count, size = cells.shape[1], cells.shape[3]
-    hidden: dict[str, Any] = {} if count <= _MOST_STACKS else {"group": "cells of the stacks"}
+    hidden: dict[str, Any] = {} if count <= _MOST_STACKS else {"group": "cells"}
     ends = _scale_ends(cells)
     for stack in range(count):
         shares = None if filled is None else filled[:, stack]
@@ -317,6 +321,11 @@ def word_data(
         by_automaton = None if automaton is None else automaton_says(automaton, model, word)
     letters = letters_of(run.seen)
     parties = [party for party in (actual, expected.answers, by_automaton) if party is not None]
+    judged = actual, expected, by_automaton
+    if run.accepts is not None and not len(word):  # no step, and a verdict all the same
+        right = np.full(1, UNSAID) if specification is None else specification.answers(model, [word])[:, 0]
+        own = None if automaton is None else np.array([automaton.accepts(word)])
+        judged = run.accepts.astype(np.int64), replace(expected, answers=right), own
     all_ = {number for party in parties for number in party.tolist()}
     rows = run_rows(model, run, actual, expected.answers, all_)
     ran, differs = None, np.zeros(len(actual), dtype=bool)
@@ -335,7 +344,7 @@ def word_data(
         "kind": model.task_kind,
         "letters": letters,
         "rows": rows,
-        "sentence": sentence_of(model, letters, actual, expected, by_automaton, isinstance(model, Rounded)),
+        "sentence": sentence_of(model, letters[: len(word)], *judged, isinstance(model, Rounded)),
         "wrong": steps_at((expected.answers != UNSAID) & (actual != expected.answers)),
         "parts": next(iter(steps_at(differs)), None),
         "run": None if automaton is None or ran is None else run_data(automaton, ran),

@@ -26,7 +26,7 @@ from ...automata.pda import PushdownAutomaton, State, Word
 from ...core.errors import StacklensError
 from ...extract.claims import SIGNS, disagreements_of, headline, verdict_of
 from ...extract.wording import as_sentence, nothing_found
-from ...languages.language import parse_word
+from ...languages.language import parse_typed_word
 from ...probe.intervene import NAMED, PARTS
 from ..bench.change import Change, call_of, changeable, changed_word, values_of
 from ..bench.drawing import bench_drawing
@@ -138,14 +138,13 @@ def word_answer(name: str, typed: str, rounded: bool) -> dict[str, Any]:
         raise StacklensError("this result has no automaton, and its network is not here")
     else:
         panels.check_typed_length(typed)
-        word = parse_word(typed, automaton.input_alphabet)
+        word = parse_typed_word(typed, automaton.input_alphabet)
         data = automaton_data(automaton, word)
     asked = {"network": name, "word": typed, "rounded": rounded}
     return {**data, **asked, "before": _run_before(name, word), "python": python}
 
 
 def _run_before(name: str, word: Word) -> dict[str, Any] | None:
-    """Return the run on ``word`` of the automaton before minimisation, where that is another one; else None."""
     raw = None if known_automaton(name) is None else shown(name).before
     return None if raw is None else run_data(raw, run_automaton(raw, word))
 

@@ -221,7 +221,6 @@ def fingerprint(checkpoint: Checkpoint) -> str:
 
 
 def _key(checkpoint: Checkpoint, settings: ExtractionSettings | None) -> str:
-    """Return under which name results are kept, or, for None, the settings of the last ones."""
     asked = ["last"] if settings is None else list(astuple(settings))
     return json.dumps(["extraction", __version__, fingerprint(checkpoint), *asked])
 

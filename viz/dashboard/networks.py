@@ -217,7 +217,6 @@ def checkpoint_of(name: str) -> Checkpoint:
 
 
 def _network_of(result: Saved) -> str | None:
-    """Return the name of the network that a saved result is of, the very same file; None if it is not here."""
     if result.sha256 is None:
         return None
     return _zoo_by_digest().get(result.sha256) or store().get(_DIGEST + result.sha256)

@@ -166,7 +166,6 @@ def opened_at_start(given: str) -> list[View]:
 
 
 def _own_named(named: str) -> str:
-    """Return ``named``, by which the page opens a network that only who starts it can name."""
     load_network(named)  # says what is wrong with it
     os.environ[OWN] = "\n".join(dict.fromkeys((*own_names(), named)))
     return named

@@ -34,7 +34,7 @@ from ...extract.evaluation.automaton_runs import coverage_table, run_table, visi
 from ...extract.evaluation.judge import judge_words, parse_words, word_table
 from ...extract.specification import Specification
 from ...extract.wording import as_sentence, merged_claim, nothing_found
-from ...languages.language import EMPTY_WORD, format_word, parse_word
+from ...languages.language import EMPTY_WORD, format_word, parse_typed_word
 from ...models.base import StackModel, one_thread
 from ...models.checkpoint import lines_of
 from ...models.rounding import Rounded
@@ -59,7 +59,7 @@ _SHARED = 8  # traces of long words
 def read_word(text: str, model: StackModel[Any]) -> Word:
     """Return the word that was typed for ``model``."""
     check_typed_length(text)
-    return parse_word(text, model.alphabet)
+    return parse_typed_word(text, model.alphabet)
 
 
 def check_typed_length(text: str) -> None:
@@ -212,7 +212,6 @@ def seen_on_many(one: Shown, rounded: bool) -> Trace:
 
 @lru_cache(maxsize=8)
 def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:
-    """Return the trace, which is the same for all users, on words that suit ``language`` or else what the file says."""
     checkpoint = networks.checkpoint_of(network)
     words = visiting_words(checkpoint.model, networks.fitting_specification(checkpoint, language))
     with one_thread():
@@ -223,9 +222,9 @@ def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:
 
 _CALLED: tuple[Any, ...] = (  # what lines may call, beside the public face
     *(Path, Rounded, accuracy_figure, boxes_figure, boxes_table, causality_figure, check_table, claim_table),
-    *(coverage_table, drift_figure, judge_words, learning_of, parse_word, parse_words, prediction_table, proof_of),
-    *(run_table, scores_by_size, stacks_figure, state_map, step_table, transition_table, visit_table, visiting_words),
-    *(word_data, word_table),
+    *(coverage_table, drift_figure, judge_words, learning_of, parse_typed_word, parse_words, prediction_table),
+    *(proof_of, run_table, scores_by_size, stacks_figure, state_map, step_table, transition_table, visit_table),
+    *(visiting_words, word_data, word_table),
 )
 _FIRST = itemgetter(0)
 
@@ -256,7 +255,7 @@ def word_lines(name: str, text: str, rounded: bool) -> str:
     found = [] if settings is None else [f"result = {settings.call()}"]
     rest = "" if settings is None else ", result.minimised, result.language"
     given = "Rounded(network)" if rounded else "network"
-    return program(name, *found, f"word_data({given}, parse_word({text!r}, network.alphabet){rest})")
+    return program(name, *found, f"word_data({given}, parse_typed_word({text!r}, network.alphabet){rest})")
 
 
 # ---- What a network does on a word as figures and tables, with the Python lines that make them, and as files ----
@@ -476,7 +475,6 @@ def accuracy(name: str, theme: str = "light") -> go.Figure:
 
 @lru_cache(maxsize=64)
 def _scores_cached(name: str, specification: Specification, automaton: PushdownAutomaton | None) -> SizeScores:
-    """Return the scores, which cost a second or two, and are the same for all users."""
     return scores_by_size(networks.checkpoint_of(name).model, specification, automaton)
 
 

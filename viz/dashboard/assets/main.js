@@ -99,7 +99,7 @@ export function watchControls() {
     typing = setTimeout(() => choose({ word: part("word").value }), 500);
   });
   on("word", "keydown", ({ key }) => (key === "Enter" || key === "Escape") && part("word").blur()); // the arrow keys walk again
-  on("step", "change", () => go(Number(part("step").value)));
+  on("step", "change", () => go(Math.round(Number(part("step").value))));
   on("raw", "change", () => choose({ alone: part("raw").checked ? "" : "1" }));
   on("upload", "change", ({ target }) => {
     receive(target.files[0]);

@@ -27,8 +27,8 @@ export class StepTable {
     this.data = data;
     this.name = name;
     this.different = null;
-    const longest = Math.max(2, ...data.rows.flatMap((row) => row.short || []).map((one) => one.length));
-    const least = SIGN + CHARACTER * Math.min(5, longest); // of an answer so many characters can be read at first
+    const longest = Math.max(2, ...data.rows.flatMap((row) => row.short || (row.type === "category" ? row.names : [])).map((one) => one.length));
+    const least = SIGN + CHARACTER * Math.min(5, longest); // of an answer, a state or a symbol so many characters can be read at first
     this.fit(Math.max(least, Math.min(WIDEST, this.room / Math.max(1, this.size))));
   }
 
