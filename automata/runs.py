@@ -450,7 +450,6 @@ def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarr
 
 
 def _moment(runs: ManyRuns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return state (M,), heights (M, n_stacks) and topmost symbols (M, n_stacks, 3) of runs."""
     states = np.where(runs.over, CUT, runs.state)
     depth = np.zeros(len(runs), np.int64)
     shown = [[runs.symbol_at(stack, depth + place) for place in range(SHOWN)] for stack in range(len(runs.node))]

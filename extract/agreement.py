@@ -185,11 +185,7 @@ def _thinned(things: Sequence[T], most: int) -> Sequence[T]:
 
 
 def _numbers_at_both_ends(most: int) -> list[int]:
-    """Return some of the numbers from 1 to ``most``, close to each other at both ends: the least that serve are wanted.
-
-    >>> _numbers_at_both_ends(20)
-    [1, 2, 3, 4, 6, 8, 12, 14, 16, 17, 18, 19, 20]
-    """
+    # 1 2 3 4 6 8 12 14 16 17 18 19 20 of 20
     steps = [step for n in range(most.bit_length()) for step in (1 << n, 3 << n) if step <= most]
     return sorted({*steps, *(most - step for step in steps), most} - {0})
 
@@ -379,7 +375,6 @@ def agree_on(
 def _answers_wrong(
     mine: np.ndarray, theirs: np.ndarray, words: Sequence[Word], domain: Specification | None
 ) -> np.ndarray:
-    """Return on which words the automaton's answers ``mine`` are not ``theirs``, (N,) bool."""
     scored = None if domain is None else domain.scored(words)
     return np.asarray(np.any(differences(mine, theirs[:, : mine.shape[1]], scored), axis=1))
 

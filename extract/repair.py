@@ -80,14 +80,8 @@ class Hardened:
 
 
 def harden(result: Extraction) -> Hardened:
-    """Return the network of ``result`` with the weights that decide its actions scaled until actions are whole.
-
-    The smallest power of two is taken that makes every action exactly 0 or 1 as torch computes it: for all words where
-    the certificate shows how far the sums behind them are from a tie, else for the words on which it was extracted.
-
-    Raises:
-        StacklensError: the network has no actions, no layer that decides them and nothing else, or an action that no
-            scale makes whole: the one neuron of an NNPDA, where it means "none".
+    """Return the network of ``result`` hardened, as `sl.harden` does. Raises StacklensError: no layer decides actions
+    and nothing else, or no scale makes one whole: the one neuron of an NNPDA, where it means "none".
     """
     return scale_actions(result.model, result.language, result.certificate)
 
@@ -127,7 +121,6 @@ def scale_actions(model: StackModel[Any], specification: Specification | None, f
 
 
 def _marked(model: StackModel[Any], made: str, task: Task | None, **provenance: Any) -> StackModel[Any]:
-    """Return ``model``, a copy of another, which now knows what it was made by and no longer a file that it is in."""
     origin = model.origin or Origin(model.name)
     known = dict(origin.task) or ({} if task is None else {"kind": task.kind, "language": task.name})
     model.origin = Origin(f"{origin.name}-{made}", task=known, provenance={**origin.provenance, **provenance})
@@ -267,17 +260,8 @@ def repair(
     Rounds that it went through before, which its file tells, are counted on: their seeds are not used again. The same
     seed gives the same network as long as no round was shortened for want of time.
 
-    Args:
-        model: a network that was trained on a task, or what was extracted from it.
-        language: the task, see `extract`; by default that of the extraction.
-        config: of the extractions.
-        seconds: of processor time; no round begins that would not be over by then.
-        seed: of words and disturbances.
-        progress: hears of every stage.
-        on_round: hears of every round that is over, with the best network so far, so that it can be kept.
-
-    Raises:
-        StacklensError: see `task_of`, or the network is none that `extract` can look at.
+    Args and errors are those of `sl.repair`; ``config`` is of the extractions. No round begins that would not be over
+    after ``seconds``. ``on_round`` hears of every round that is over, with the best network so far, to keep it.
     """
     known = model if isinstance(model, Extraction) and language is None else None
     language = known.language if known is not None else language

@@ -104,7 +104,6 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
 def _horizons_again(
     result: Extraction, differences: Mapping[str, FirstDifference | None], certificate: Certification, equal: bool
 ) -> dict[str, Horizon]:
-    """Return what follows for horizons from the checks of ``result``, ``differences`` and what is proved, alone."""
     known, partial_domain = result.horizon, any(one.domain != "all words" for one in result.horizon.values())
     alike = known.get("network") == known.get("rounded network")  # of a network without actions both are one
     return horizons_of(result.checks, partial_domain, differences, proved_lengths(certificate, equal), alike)

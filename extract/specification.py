@@ -353,13 +353,11 @@ class TaskSpecification(Specification):
         return Equal(self._domain(silent)) if isinstance(found, Equal) else found
 
     def _without_proof(self) -> Undecided:
-        """Return why nothing is decided where the reference automaton, or the rule for what counts, is missing."""
         no_automaton = self.task.reference is None
         missing = "reference automaton" if no_automaton else "rule for what counts that outputs alone decide"
         return Undecided(f"the task {self.name} has no {missing}")
 
     def _domain(self, silent: frozenset[Output]) -> str:
-        """Return which words the task compares, and which of their symbols where not all count."""
         assert self.task.reference is not None
         partly = silent & {step.output for step in self.task.reference.transitions.values()}
         return f"all words of the task{', wherever an output counts' if partly else ''}"

@@ -438,7 +438,6 @@ class ContextFreeLanguage(Language):
         return make_word(self._form.draw(length, rng), self.alphabet)
 
     def _deep_member(self, depth: int, rng: np.random.Generator) -> Word | None:
-        """Return a member with ``depth`` self-embeddings of a nonterminal in each other, with which a stack grows."""
         word = self._nesting.draw(depth, rng)
         return None if word is None else make_word(word, self.alphabet)
 

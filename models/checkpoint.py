@@ -390,7 +390,6 @@ def load_network(
 
 
 def _published(network: StackModel[Any], task: str | None, title: str) -> Checkpoint:
-    """Return a published network as a checkpoint; ``task`` is what it seems to have been trained for, if it fits."""
     fits = task is not None and set(get_task(task).alphabet) == set(network.alphabet)
     return Checkpoint(network, {"kind": network.task_kind, "language": task if fits else None}, {"file": title})
 

@@ -516,7 +516,6 @@ class IntervalStack(Memory):
         return replace(self, **ends, values=self.values.gather(-2, cells))
 
     def _span(self, place: Tensor) -> tuple[Tensor, Tensor]:
-        """Return between which heights the cell at ``place`` lies, (B, 1) each."""
         high = torch.relu(self.length - place).unsqueeze(-1)
         return torch.relu(high - 1), high
 

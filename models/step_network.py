@@ -332,7 +332,6 @@ class StepNetwork(OwnModule, StackModel[Any]):
         return answer if stack is None else self.finish(answer, stack.next(answer.actions, answer.pushed).reading())
 
     def _output_at(self, own: Tensor, reading: Tensor) -> Tensor:
-        """Return what ``output`` gives for hidden states (B, H) and what the stacks show, (B, O)."""
         assert self._output is not None
         given = {"hidden": self.packing.unpack(own), "top": self.top(reading)}
         return self.outputs.read(self.ask(self._output, "output(hidden, top)", given), len(own))

@@ -234,7 +234,6 @@ def included(row: str, settings: RunSettings) -> Finding:
 
 
 def _symbol_accuracy(net: StackModel[Any], examples: Examples) -> float:
-    """Return the share of the symbols that count which a network says right."""
     from ..models.inference import outputs_on
 
     return float(examples.symbol_accuracy(outputs_on(net, examples.words)))

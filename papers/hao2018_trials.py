@@ -222,7 +222,6 @@ class _Trials(SideBySide):
 
 
 def _distributions(net: StackModel[Any], symbols: Tensor) -> Tensor:
-    """Return what ``net`` says on words (..., W, T), distributions (T, ..., W, O)."""
     by_step = symbols.movedim(-1, 0)
     return net.run(by_step, net.initial_state(by_step.shape[-1])).output
 

@@ -25,7 +25,6 @@ _SHOWN = (5, 10, 15, 20, 30, 40, 50, 59)
 
 
 def _train_by(function: str, *what_and_settings: Any) -> list[Outcome]:
-    """Return what a ``function`` of `joulin2015_training` trains; torch is loaded only then."""
     from . import joulin2015_training
 
     found: list[Outcome] = getattr(joulin2015_training, function)(*what_and_settings)

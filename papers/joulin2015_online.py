@@ -571,13 +571,11 @@ class OnlineTraining(SideBySide):
         return SymbolScan(weights, SymbolShape(*sizes, recipe.clip, EMPTY_READING, lists=isinstance(net, ListRNN)))
 
     def _streams(self) -> Iterator[Reading]:
-        """Yield the streams of an epoch, each of which begins with empty memories."""
         recipe, rng = self.recipe, np.random.default_rng((_TRAIN_SEED, self.epochs_done))
         pieces = self._pieces(curriculum(self.epochs_done, recipe.n_max, recipe.smallest), recipe.pieces, rng)
         return learned_streams(self.task, pieces, recipe.emptied, recipe.known_only)
 
     def _pieces(self, sizes: tuple[int, int], count: int, rng: np.random.Generator) -> list[str]:
-        """Return so many pieces of ``sizes`` from the first to the last."""
         return [self.task.piece(int(n), rng) for n in rng.integers(sizes[0], sizes[1] + 1, count)]
 
 

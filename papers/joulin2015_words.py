@@ -313,7 +313,6 @@ class WordTraining(TrainingLoop):
 
     @cached_property
     def _streams(self) -> Tensor:
-        """Return the training part in pieces of the same length side by side, (T, B)."""
         each = len(self.texts.train) // self.recipe.streams
         return torch.from_numpy(self.texts.train[: each * self.recipe.streams]).view(self.recipe.streams, each).T
 

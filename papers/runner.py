@@ -228,7 +228,6 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
 
 
 def _short_word(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return ``entry`` without its word where that is long: its length and its parts say enough."""
     return {**entry, "word": None} if len(entry["word"] or "") > _LONGEST_WORD else entry
 
 

@@ -121,7 +121,6 @@ def walks(
 
 
 def _options(runs: ManyRuns, n_letters: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where in the flat tables each run reads each letter, and whether it has a transition there, (N, X)."""
     cells = np.stack([runs.cells(np.full(len(runs), x)) for x in range(n_letters)], 1)
     return cells, (runs.of.tables.target.reshape(-1)[cells] >= 0) & ~runs.over[:, None]
 

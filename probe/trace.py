@@ -154,7 +154,6 @@ class Trace:
         return Selection(self, words, np.full(len(words), number + 1))
 
     def _with(self, **changes: Any) -> Trace:
-        """Return the trace with some ``changes``; the network of a saved one is still opened when it is touched."""
         opened = "model" in self.__dict__
         changed = replace(self, **changes, model=self.model if opened else None)
         return changed if opened else put_off(changed, model=lambda: self.model)
@@ -433,7 +432,6 @@ def check_place(name: str, number: int, size: int, whole: str) -> None:
 
 
 def _same_array(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    """Return whether two arrays, or none, are the same; numbers that are none are the same, too."""
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")

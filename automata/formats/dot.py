@@ -132,7 +132,6 @@ def from_dot(text: str) -> PushdownAutomaton:
 
 
 def _drawn_graph(text: str) -> list[tuple[str, list[str], bool]]:
-    """Return the nodes and edges as `to_dot` writes them: their name, their label, and whether a circle is double."""
     return [
         (name, _LABEL.findall(attributes), "doublecircle" in _LABEL.sub("", attributes))
         for name, attributes in _PART.findall(text)

@@ -364,7 +364,6 @@ def _tested(pda: PushdownAutomaton) -> list[tuple[State, Symbol]]:
 
 
 def _final(pda: PushdownAutomaton) -> frozenset[State]:
-    """Return the states in which a run accepts whatever the top is; there an ε-step never leads on."""
     silent = {state for state, symbol, _ in pda.transitions if symbol == EPSILON}
     return pda.accepting - silent if pda.acceptance == "final state" else frozenset()
 

@@ -195,7 +195,6 @@ class Affine:
         return Box(low, high).wider(slack)
 
     def _padded(self, before: int, size: int) -> Affine:
-        """Return the layer on ``size`` inputs, of which its own begin after ``before``."""
         sides = (0, 0), (before, size - before - self.weights.shape[1])
         weights, sizes = (np.pad(part, sides) for part in (self.weights, self.sizes))
         inner = tuple(layer._padded(before, size) for layer in self.inner)
@@ -462,7 +461,6 @@ def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImageP
 
 
 def _cell_numbers(values: Row, width: float) -> np.ndarray:
-    """Return the numbers of the cells that hold ``values``: of the last line that is not above each."""
     numbers = np.floor(values / width - _OFFSET)
     numbers -= _grid_line(numbers, width) > values  # the quotient may be rounded across a line
     numbers += _grid_line(numbers + 1, width) <= values

@@ -242,6 +242,14 @@ class Proof:
 
 
 def certify(
+    model: StackModel[Any], automaton: PushdownAutomaton, domain: FiniteAutomaton | None = None, **settings: Any
+) -> Certificate:
+    """Return the certificate of `prove`, without its boxes; ``settings`` and errors are as there."""
+    found = prove(model, automaton, domain, **settings)
+    return found.certificate if isinstance(found, Proof) else found
+
+
+def prove(
     model: StackModel[Any],
     automaton: PushdownAutomaton,
     domain: FiniteAutomaton | None = None,
@@ -249,8 +257,8 @@ def certify(
     stacks: Sequence[int] | None = None,
     margin: float = MARGIN,
     layouts: Sequence[Layout] = LAYOUTS,
-) -> Certificate:
-    """Return whether the rounded ``model`` is proved to follow ``automaton`` on words of every length.
+) -> Proof | NotCertified:
+    """Return whether the rounded ``model`` is proved to follow ``automaton`` on words of every length, with the boxes.
 
     To follow means: after every prefix the same operations on the stacks and the same output; a recogniser gives the
     same verdicts; a predictor of sets rejects exactly where the automaton's run is cut. Of other networks nothing is
@@ -272,20 +280,6 @@ def certify(
             letters, outputs or stacks than the automaton, or no end symbol where it has a marker, or gives verdicts
             where it accepts by output; the domain has other letters; or ``margin`` is negative.
     """
-    found = prove(model, automaton, domain, stacks=stacks, margin=margin, layouts=layouts)
-    return found.certificate if isinstance(found, Proof) else found
-
-
-def prove(
-    model: StackModel[Any],
-    automaton: PushdownAutomaton,
-    domain: FiniteAutomaton | None = None,
-    *,
-    stacks: Sequence[int] | None = None,
-    margin: float = MARGIN,
-    layouts: Sequence[Layout] = LAYOUTS,
-) -> Proof | NotCertified:
-    """Return what `certify` returns, a certificate with its boxes."""
     kept = stacks_to_follow(model, automaton, domain, stacks, margin)
     last = Fault(automaton.initial, None, (), "", "there are too many heads or pieces of boxes to look at")
     controller, words = boxes_of(model), None if domain is None else domain.trimmed()

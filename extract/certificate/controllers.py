@@ -318,7 +318,6 @@ class NeuralStackBoxes(BoxController):
 
 
 def _for_letter(layer: Affine, letter: int, n_symbols: int) -> Affine:
-    """Return ``layer`` where a symbol is seen, or none if ``letter`` is no number of one."""
     reading, symbol = layer.weights[:, n_symbols:], layer.weights[:, letter] * (letter < n_symbols)
     there = Affine.of(reading, layer.bias + symbol)
     return replace(there, bias_sizes=np.abs(symbol) + layer.bias_sizes, terms=layer.terms, lost=layer.lost)

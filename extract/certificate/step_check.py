@@ -93,7 +93,6 @@ class StepImage:
 
 
 def _in_all(decision: Decision) -> _Sure:
-    """Return what is decided in all rows, with the smallest margin; NaN where they differ."""
     numbers, margins = decision.numbers, decision.margins
     if len(numbers) == 1:
         return _Sure(int(numbers[0]), float(margins[0]))
@@ -177,7 +176,6 @@ def _automaton_accepts(system: System, head: BoxHead) -> bool:
 
 
 def _top_names(system: System, head: BoxHead) -> Names:
-    """Return the automaton's tops; a stack that the network has not is empty."""
     names = tuple(system.automaton.bottom if top is None else top.symbol or "?" for top in head[1])
     return names or (system.automaton.bottom,) * system.automaton.n_stacks
 

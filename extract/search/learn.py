@@ -343,7 +343,6 @@ def gather(tree: RunTree, stacks: tuple[int, ...], symbols: CellSymbols) -> Evid
 
 
 def _numbered_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different ones of ``rows`` (N, W), and the place of each row among them, (N,)."""
     distinct, places = np.unique(rows, axis=0, return_inverse=True)
     return distinct, places.ravel()
 

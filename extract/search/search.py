@@ -315,7 +315,6 @@ def _split_symbols(machine: Machine, conflict: Conflict, pushed: np.ndarray) -> 
 
 
 def _sample_with(members: np.ndarray, one: np.ndarray) -> np.ndarray:
-    """Return evenly spaced ones of ``members`` (M, D) with ``one`` (D,) among them, as the last."""
     step = max(1, len(members) // _ASKED)
     return np.concatenate([members[::step], one[None]])
 

@@ -274,7 +274,6 @@ def _whole_lengths(words: list[Word], kept: list[Word]) -> list[Word]:
 
 
 def _within_reach(pda: PushdownAutomaton, cells: int | None, words: list[Word]) -> list[Word]:
-    """Return the words on which the automaton's stacks get no higher than ``cells``."""
     if cells is None or not words:
         return words
     heights = greatest_heights(pda, words)

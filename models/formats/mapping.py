@@ -350,7 +350,6 @@ def _checked_entries(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _names_in(key: object) -> list[str]:
-    """Return the names of the weights that an entry of "keys" is made of; none where it is nothing of the kind."""
     names: list[Any] = key if isinstance(key, list) else [key]
     return names if all(isinstance(one, str) for one in names) else []
 

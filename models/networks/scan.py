@@ -180,7 +180,6 @@ class _ScanMemory(ABC):
         self._ones = np.ones(self.of_column.shape[0] * self.of_column.shape[1], self.columns.dtype)
 
     def _product(self, one: Array, other: Array, out: Array) -> None:
-        """Put the sum over cells of a product into ``out`` (N, stacks, B), by a product with ones."""
         products = (one * other).reshape(-1, out.size)
         np.dot(self._ones[: len(products)], products, out=out.reshape(-1))
 
@@ -474,7 +473,6 @@ def _split(rows: Array, of: tuple[tuple[int, ...], tuple[int, ...]]) -> Array:
 
 
 def _summed(rows: Array, columns: Array) -> Array:
-    """Return the sum over steps and words of outer products, (N, R, C), of (T, N, R, B) and (T, N, C, B)."""
     words = rows.shape[0] * rows.shape[3]
     left, right = (part.transpose(1, 2, 0, 3).reshape(*part.shape[1:3], words) for part in (rows, columns))
     product: Array = left @ right.swapaxes(1, 2)

@@ -330,7 +330,6 @@ class Training(Trainer):
             self._set_words(words, torch.cat([self.weights, torch.stack(columns, -1).to(self.weights)], -1))
 
     def _errors(self, net: NNPDA | Rounded[Any]) -> np.ndarray:
-        """Return where the verdicts on all words up to the check length are wrong, (nets, words) bool, by length."""
         verdicts = np.concatenate(verdicts_on_all(net, self.recipe.check_length), -1)
         wrong: np.ndarray = verdicts != self._members
         return wrong

@@ -131,7 +131,6 @@ def _read_streams(
 def _right_pieces(
     task: StreamTask, streams: Sequence[Sequence[str]], hits: npt.NDArray[Any]
 ) -> list[npt.NDArray[np.bool_]]:
-    """Return which pieces of each of ``streams`` are right, given which outputs are, (..., streams, T)."""
     return [task.pieces_correct(pieces, hits[..., row, : sum(map(len, pieces))]) for row, pieces in enumerate(streams)]
 
 
@@ -188,7 +187,6 @@ class PieceTest:
         return self._right(examples.hits(numbers)), entropy
 
     def _right(self, hits: npt.NDArray[Any]) -> BoolArray:
-        """Return which pieces are right, (..., sizes, strings), given which outputs are, (..., streams, T)."""
         found = [row[..., self.ahead :] for row in _right_pieces(self.task, self.pieces(), hits)]
         each = self.sizes[1] - self.sizes[0] + 1, self.strings // self.streams
         return np.concatenate([row.reshape(*row.shape[:-1], *each) for row in found], -1)
@@ -354,7 +352,6 @@ class StreamTraining(Trainer):
 
     @property
     def _share_since_grown(self) -> float:
-        """Return which share of the epochs after sizes have grown is over; negative while they grow."""
         grown = self.recipe.n_max - 3
         return (self.epochs_done - grown) / max(1, self.recipe.epochs - grown)
 

@@ -121,13 +121,10 @@ def run(*command: str, path: Path | None = None, cwd: Path | None = None) -> str
     return done.stdout
 
 
-def test_every_folder_with_code_is_listed_in_pyproject() -> None:
+def test_every_folder_with_code_is_listed_in_pyproject_and_every_room_linked_by_a_relative_link() -> None:
     elsewhere = {name: place for name, place in folders_with_code().items() if not place.startswith("src/")}
     assert SETUPTOOLS["package-dir"] == {"": "src", **elsewhere}
     assert sorted(SETUPTOOLS["packages"]) == sorted(folders_with_code())
-
-
-def test_every_room_is_linked_by_a_relative_link() -> None:
     links = {link.name: os.readlink(link) for link in SOURCE.iterdir() if link.is_symlink()}
     assert links == {name: f"../../{name}" for name in links}
     assert {room.name for room in rooms()} == set(links)

@@ -112,13 +112,10 @@ def test_figure_7_needs_no_end_marker_and_is_one_state_where_the_empty_word_is_l
     assert minimize(legal).states == ("q0",)
 
 
-def test_a_marker_that_pops_into_acceptance_stays() -> None:
+def test_a_marker_stays_that_pops_into_acceptance_or_where_final_states_depend_on_the_top() -> None:
     assert (
         drop_end_marker(automaton("p a ⊥ > p push x \n p a x > p push x \n p $ x > q pop", "q", end_marker="$")) is None
     )
-
-
-def test_final_states_that_depend_on_the_top_need_the_marker() -> None:
     rules = "p a ⊥ > p push x \n p a x > p push x \n p $ x > q none"
     assert drop_end_marker(automaton(rules, "q", end_marker="$", acceptance="final state")) is None
     without = drop_end_marker(automaton(f"{rules} \n p $ ⊥ > q none", "q", end_marker="$", acceptance="final state"))
@@ -213,16 +210,13 @@ def test_runs_are_mapped_step_by_step(pda: PushdownAutomaton, sink: minimize_mod
             assert after.stacks == tuple(tuple(map(result.stack_symbols.get, stack)) for stack in before.stacks)
 
 
-def test_figure_8_is_two_states_and_a_sink() -> None:
+def test_figure_8_is_two_states_and_a_sink_and_figure_9_merges_those_that_make_the_same_moves() -> None:
     pda = automaton(FIGURE_8, "3a 3b")
     result = minimization(pda, sink="keep")
     assert result.automaton.states == ("q0", "q1", "sink")
     assert result.states == {"1": "q0", "2": "q0", "3a": "q1", "3b": "q1", "4a": "sink", "4b": "sink"}
     assert minimize(pda).states == ("q0", "q1")  # (1) and (2) differ only at heads that no run shows
     assert accepted(minimize(pda), 6) == {tuple("10"), tuple("1100"), tuple("111000")}
-
-
-def test_figure_9_is_figure_8_with_the_states_merged_that_make_the_same_moves() -> None:
     result = merge_same_rules(automaton(FIGURE_8, "3a 3b"))
     assert result.states == {"1": "1", "2": "2", "3a": "3a", "3b": "3a", "4a": "4a", "4b": "4a"}
     assert accepted(result.automaton, 6) == {tuple("10"), tuple("1100"), tuple("111000")}

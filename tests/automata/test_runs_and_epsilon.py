@@ -248,16 +248,13 @@ def test_bad_steps_are_refused_in_one_line(steps: dict[Key, Transition], message
     refused(message, replace, ONE, transitions=steps, error=AutomatonError)
 
 
-def test_formats_know_them() -> None:
+def test_formats_know_them_and_what_needs_a_letter_read_in_every_step_says_so() -> None:
     assert "ε, A → pop / a" in to_dot(REVERSER)
     assert "write  ε" in "\n".join(transition_lines(REVERSER))
     assert "deterministic, with ε-steps" in formal_definition(REVERSER)
     assert "ε, A → pop / a" in {edge["label"] for _, _, edge in to_networkx(REVERSER).edges(data=True)}
     silent = {**ONE.transitions, ("q", "", ("⊥",)): Transition("p", (push("x"),))}
     refused("AALpy's Vpa needs a letter read", to_aalpy, replace(ONE, transitions=silent), error=AutomatonError)
-
-
-def test_what_needs_a_letter_read_in_every_step_says_so() -> None:
     refused("Running on from any configuration needs a letter", RunTables.of, REVERSER, error=AutomatonError)
     refused("One output for each letter needs a letter", transduce_many, REVERSER, ["a"], error=AutomatonError)
 

@@ -113,15 +113,16 @@ def test_half_the_scale_is_not_enough() -> None:
     assert not certified(extract_from(done.model, before.language, before.config)).itself
 
 
-def test_an_action_that_means_none_cannot_be_made_whole() -> None:
+def test_what_has_no_actions_or_one_that_means_none_cannot_be_hardened_and_no_repair_is_without_end(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(sl.StacklensError, match="no scale of action_weights makes the action whole on c, step 1"):
         sl.harden(sl.extract("nnpda-palindrome", **SETTINGS))
-
-
-def test_a_network_without_actions_cannot_be_hardened() -> None:
     lstm = sl.train("lstm", "dyck-2", seeds=1, epochs=1, quiet=True)
     with pytest.raises(sl.StacklensError, match="no layer of its own that decides its actions"):
         scale_actions(lstm, None, sl.extract("stack-rnn-anbn", **SETTINGS).certificate)
+    with pytest.raises(sl.StacklensError, match="--seconds is a time such as 60s"):
+        repair_command(Path("marnn-stack-rnn-dyck-2-drifting"), out=tmp_path / "r.pt", seconds="none")
 
 
 def test_numbers_that_are_too_small_for_the_scale_are_refused() -> None:
@@ -401,8 +402,3 @@ def test_harden_writes_a_network_of_its_kind(tmp_path: Path, capsys: pytest.Capt
     assert "train stack-rnn" in known["trained_by"]
     refused(r"\.pt", harden_command, Path("stack-rnn-anbn"), out=tmp_path / "h.txt")
     refused("network's own file", harden_command, tmp_path / "h.pt", out=tmp_path / "h.pt")
-
-
-def test_a_repair_without_end_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(sl.StacklensError, match="--seconds is a time such as 60s"):
-        repair_command(Path("marnn-stack-rnn-dyck-2-drifting"), out=tmp_path / "r.pt", seconds="none")

@@ -176,14 +176,11 @@ TYPES = [
 ]
 
 
-def test_the_names_are_these_and_every_one_is_there() -> None:
+def test_the_names_are_these_and_every_one_is_there_and_no_other() -> None:
     assert dir(sl) == sorted(FUNCTIONS + TYPES)
     assert all(callable(getattr(sl, name)) for name in FUNCTIONS)
     assert all(isinstance(getattr(sl, name), type) for name in TYPES)
     assert all(inspect.getdoc(getattr(sl, name)) for name in dir(sl))
-
-
-def test_an_unknown_name_is_said_to_be_unknown() -> None:
     with pytest.raises(AttributeError, match="module 'stacklens' has no attribute 'extrakt'"):
         sl.extrakt  # type: ignore[attr-defined]  # noqa: B018
 

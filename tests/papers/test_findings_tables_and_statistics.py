@@ -48,11 +48,8 @@ def test_every_network_of_the_papers_that_learned_is_counted_once() -> None:
 GRIDS = [grid for build in EXPERIMENTS.values() if isinstance(grid := build(), Grid)]
 
 
-def test_every_row_with_a_memory_has_a_family_and_no_other() -> None:
+def test_every_row_with_a_memory_has_a_family_and_every_row_a_task_that_is_no_name_of_a_table() -> None:
     assert all((family_of(grid, row) is None) is not row.stacks for grid in GRIDS for row in grid.rows)
-
-
-def test_every_row_has_a_task_that_is_no_name_of_a_table() -> None:
     learned = {task_of(grid, row) for grid in GRIDS for row in grid.rows if row.stacks}
     assert not learned & {grid.name for grid in GRIDS}
     assert {"D2", "D3", "D6", "reversal", "simple palindromes", "binary addition"} <= learned
@@ -91,16 +88,13 @@ def answered(lost: float, rows: int, seed: int = 0) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def test_an_effect_that_was_planted_is_found_and_no_other() -> None:
+def test_an_effect_that_was_planted_is_found_and_without_one_five_in_a_hundred_come_out() -> None:
     found = answered(20.0, 8)
     planted, other = loss(found, "soft", "floor", 0, 12), loss(found, "soft", "cap", 20, 2)
     assert planted.low < 20 < planted.high
     assert planted.verdict(planted.p) == "shown"
     assert (other.rows, other.verdict(other.p)) == (8, "refuted")
     assert set(design_tests(found)) == {"H1", "H2", "H3", "H8"}
-
-
-def test_without_an_effect_five_in_a_hundred_come_out() -> None:
     chance = sum(loss(answered(0.0, 6, seed), "soft", "floor", 0, 12).p < 0.05 for seed in range(100))
     assert chance <= 12  # five are meant; more than twelve come once in some thousand times
 

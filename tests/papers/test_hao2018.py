@@ -150,14 +150,11 @@ def test_a_network_whose_gates_never_open_never_pops_and_loses_nothing(monkeypat
     assert one["accuracy"] == one["without the stack"] == one["without pops"]
 
 
-def test_of_nothing_learned_nothing_is_said() -> None:
+def test_what_is_said_follows_from_the_figures_and_of_nothing_learned_nothing_is() -> None:
     trained_networks.cache_clear()
     finding = claims_experiment(replace(TINY, scale=0.01)).claims[1].measure()
     assert finding.ours.startswith("0 of 2 learn it; 0 of these push")
     assert finding.ours.endswith("medians – and –")
-
-
-def test_what_is_said_follows_from_the_figures() -> None:
     for claim in read_results("hao2018-claims").claims:
         if "lose" in claim.figures:
             assert stack_use(claim.figures["networks"]).ours == claim.ours

@@ -185,9 +185,11 @@ def test_five_levels_cut_where_section_4_1_does() -> None:
     assert levels.assign(np.array([[0.0], [1.0]])).tolist() == [0, 4]
 
 
-def test_a_binary_neuron_is_one_above_a_half_and_zero_at_it() -> None:
+def test_a_binary_neuron_is_one_above_a_half_and_zero_at_it_and_too_many_levels_are_refused() -> None:
     assert Levels(2, 3).assign(np.array([[0.5, 0.500001, 0.9], [1.0, 0.0, 0.49]])).tolist() == [0b011, 0b100]
     assert Levels(2, 3).represent(np.array([0b011])).tolist() == [[0, 1, 1]]
+    with pytest.raises(ValueError, match=r"^10 levels of 40 neurons are too many states to number; use clusters$"):
+        Levels(10, 40).assign(np.zeros((1, 40)))
 
 
 @given(UNIT, st.sampled_from([2, 3, 5, 11]))
@@ -204,11 +206,6 @@ def test_a_vector_is_at_most_half_a_step_from_what_stands_for_it(hidden: np.ndar
 )
 def test_different_states_have_different_names(quantiser: Quantiser, count: int) -> None:
     assert len({quantiser.label(number) for number in range(count)}) == count
-
-
-def test_too_many_levels_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^10 levels of 40 neurons are too many states to number; use clusters$"):
-        Levels(10, 40).assign(np.zeros((1, 40)))
 
 
 @given(UNIT, st.integers(0, 9))
@@ -242,14 +239,11 @@ def test_k_means_is_as_tight_as_that_of_scikit_learn(k: int, size: int) -> None:
     assert spread <= 1.01 * KMeans(k, n_init=4, random_state=0).fit(vectors).inertia_
 
 
-def test_fewer_different_vectors_than_clusters_are_their_own_centres() -> None:
+def test_fewer_different_vectors_than_clusters_are_their_own_centres_and_give_no_warning() -> None:
     vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     assert cluster(vectors, 5).centres.tolist() == [[0, 1], [1, 0]]
     assert cluster(vectors, 2).centres.tolist() == [[0, 1], [1, 0]]
     assert len(cluster(vectors, 1).centres) == 1
-
-
-def test_vectors_that_differ_by_rounding_only_give_no_warning() -> None:
     vectors = np.concatenate([np.full((4, 1), x) + np.arange(4)[:, None] * 1e-17 for x in (0.1, 0.9)])
     assert 1 <= len(cluster(vectors, 6).centres) <= 8
 
@@ -298,13 +292,10 @@ def check_refined(result: Extraction, splits: int, drifts: bool = False) -> None
             assert (automaton_answers(one.automaton, net, words) != network_answers(Rounded(net), words)).any()
 
 
-def test_two_stack_symbols_and_one_cluster_become_right_for_the_published_dyck_network() -> None:
+def test_few_stack_symbols_and_one_cluster_become_right_for_published_networks() -> None:
     net = load_network(published("marnns/stack_rnn_model_weights.pth")).model
     chosen = ExtractionConfig(**{**vars(QUICK), "states": 1, "stack_symbols": 2})
     check_refined(extract(net, get_task("dyck-2"), chosen), splits=6, drifts=True)
-
-
-def test_one_stack_symbol_becomes_right_for_the_published_reversal_network() -> None:
     net = load_network(published("stacknn/linear_reverse_task_20.dat")).model
     chosen = ExtractionConfig(**{**vars(QUICK), "stack_symbols": 1})
     check_refined(extract(net, get_task("reversal"), chosen), splits=4)

@@ -384,13 +384,10 @@ def words(texts: Texts, part: npt.NDArray[np.int64]) -> str:
     return " ".join(texts.vocabulary[number] for number in part)
 
 
-def test_a_line_ends_with_a_word_of_its_own_and_empty_ones_are_left_out(tmp_path: Path) -> None:
+def test_a_line_ends_with_a_word_of_its_own_and_strange_words_are_unknown(tmp_path: Path) -> None:
     found = read_texts(*files(tmp_path))
     assert found.vocabulary == ("the", "cat", "sees", "dog", "<eos>", "a", "sleeps")
     assert words(found, found.test) == "the dog sees a cat <eos> a dog <eos>"
-
-
-def test_strange_words_are_unknown_where_the_training_part_has_such(tmp_path: Path) -> None:
     found = read_texts(*files(tmp_path, "the <unk> sees", "the cow sees"))
     assert words(found, found.valid) == "the <unk> sees <eos>"
     with pytest.raises(FileFormatError, match=r"valid.txt: the word 'cow' is not in .*train.txt; put <unk> there"):
