@@ -355,9 +355,7 @@ def _stack_after(operation: StackOp, stack: tuple[Symbol, ...]) -> tuple[Symbol,
 
 
 def next_symbols(pda: PushdownAutomaton, end: Symbol | None, state: State, top: Symbol) -> tuple[Symbol, ...]:
-    """Return the symbols with a transition at a head, and ``end``, if any, where a word may end: see
-    `automata.rewriting.predictor_of`.
-    """
+    """Return the symbols with a transition at a head, and ``end``, if any, where a word may end."""
     symbols = tuple(symbol for symbol in pda.input_alphabet if (state, symbol, (top,)) in pda.transitions)
     return (*symbols, end) if end is not None and pda.accepts_at(state, top == pda.bottom) else symbols
 

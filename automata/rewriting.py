@@ -357,9 +357,7 @@ def predictor_of(pda: PushdownAutomaton, end: Symbol | None = None) -> PushdownA
 
 
 def _shown_top(pda: PushdownAutomaton, lowest: Symbol | None = None) -> tuple[PushdownAutomaton, _Names]:
-    """Return the automaton that shows its top, and its states by name; ``lowest`` is the cell under all others, if it
-    has one.
-    """
+    """Return the automaton that shows its top, and its states by name; ``lowest`` is its lowest cell, if any."""
     if pda.n_stacks != 1:
         raise AutomatonError(f"the top can be shown for one stack, this automaton has {pda.n_stacks}")
     pda = real_time_form(pda, "states that show the top need")

@@ -449,7 +449,7 @@ def automaton_run(pda: PushdownAutomaton, words: Sequence[Word], steps: np.ndarr
     return AutomatonRun(pda.states, (pda.bottom, *pda.stack_alphabet), states, heights, stacks)
 
 
-def _moment(runs: ManyRuns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moment(runs: ManyRuns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # (M,), (M, n_stacks), (M, n_stacks, 3)
     states = np.where(runs.over, CUT, runs.state)
     depth = np.zeros(len(runs), np.int64)
     shown = [[runs.symbol_at(stack, depth + place) for place in range(SHOWN)] for stack in range(len(runs.node))]

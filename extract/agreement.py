@@ -184,7 +184,7 @@ def _thinned(things: Sequence[T], most: int) -> Sequence[T]:
     return things[:: max(1, -(-len(things) // most))]
 
 
-def _numbers_at_both_ends(most: int) -> list[int]:
+def _numbers_at_both_ends(most: int) -> list[int]:  # close to each other at both ends: the least are wanted
     # 1 2 3 4 6 8 12 14 16 17 18 19 20 of 20
     steps = [step for n in range(most.bit_length()) for step in (1 << n, 3 << n) if step <= most]
     return sorted({*steps, *(most - step for step in steps), most} - {0})

@@ -207,9 +207,11 @@ def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
                 f"{what} as causes", good, "causality", wording.interchange_claim(entry), word, chips=(_MECHANISM,)
             )
     if causes.get("verdict") is not None:
-        good = "note" if causes["doubt"] is not None else "no" if causes["mechanism"] is None else "yes"
-        # its sentence follows from the numbers: one that an earlier version wrote is not repeated
-        yield Claim("mechanism", good, "causality", Causality.from_dict(causes).verdict, chips=(_MECHANISM,))
+        found = Causality.from_dict(
+            causes
+        )  # it follows from the numbers: what an earlier version wrote is not repeated
+        good = "note" if found.undecided is not None else "no" if found.mechanism is None else "yes"
+        yield Claim("mechanism", good, "causality", found.verdict, chips=(_MECHANISM,))
     if (limit := report.get("stack_limit")) is not None and report.get("view") is None:
         says = f"the network's stack has {count(limit, 'cell')}; all claims end there"
         yield Claim("depth", "note", "", says, chips=(_HORIZON,))
@@ -245,7 +247,7 @@ def verdict_of(report: Mapping[str, Any]) -> dict[Chip, tuple[ClaimVerdict, str]
         if mark in marks:
             found.setdefault(_HORIZON, (mark, " | ".join(dict.fromkeys(map(wording.horizon_cell, horizons.values())))))
     if "mechanism" in claims:
-        found[_MECHANISM] = claims["mechanism"], report["causality"].get("mechanism") or ""
+        found[_MECHANISM] = claims["mechanism"], Causality.from_dict(report["causality"]).mechanism or ""
     return found
 
 

@@ -138,14 +138,15 @@ def _cause_beside_automaton(result: Extraction) -> Cause:
             much = f"{wrong.disagreements:,} of {wrong.words:,} checks"
             return Cause("values drift", f"{right}the {'black box' if boxed else wrong.other} leaves it on {much}")
     if isinstance(result.proof, Different) or (wrong is not None and wrong.other == "language"):
-        # it need not follow the network everywhere, either
-        apart = next((one for one in result.checks if one.other == "rounded network" and one.disagreements), None)
-        who, other = "black box" if _is_boxed(result) else "network", result.language_name
-        follows = f"the automaton follows the {who}, and is not {other}"
-        if apart is not None:
-            much = f"{apart.disagreements:,} of {apart.words:,} checks"
-            follows = f"the automaton is not {other}, and does not follow the {who} on {much}"
-        return Cause("learned something else", follows)
+        who, other = "black box" if _is_boxed(result) else "rounded network", result.language_name
+        apart = [one for one in result.checks if one.other == "rounded network" and one.disagreements]
+        if not apart:
+            return Cause("learned something else", f"the automaton follows the {who}, and is not {other}")
+        most = max(apart, key=lambda one: one.disagreements / one.words)  # it need not follow the network, either
+        neither = (
+            f"the automaton is not {other}, and leaves the {who} on {most.disagreements:,} of {most.words:,} words"
+        )
+        return out_of_time(result) or Cause("learned something else", neither)
     return out_of_time(result) or Cause("no finite number of states", "more states would follow it further")
 
 

@@ -211,7 +211,7 @@ _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounde
 _RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
 _LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
 _AGAIN = 10_000  # words that are asked twice in the end
-_REPAIRS = 4  # rounds of checks that break an automaton, and of its repair
+_REPAIRS = 3  # rounds of checks that break an automaton, and of its repair
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
 
 
@@ -450,9 +450,10 @@ def _checked(result: Extraction, looked: SearchOutcome, network: StackModel[Any]
                     break
         if mended is None or not mended.exact or mended.automaton is None:
             break
-        again = check(mended.automaton)
-        # what was learned by asking is right on more words than the one before
-        if broken(again) < broken(checks) + mended.by_asking:
+        cut, again = len(budget.unfinished), check(mended.automaton)
+        # what was learned by asking is right on more words than the one before, if it was checked on as many
+        as_good = mended.by_asking and cut == len(budget.unfinished)
+        if broken(again) < broken(checks) + as_good:
             best, checks = mended, again
         if not mended.by_asking or not broken(again):
             break

@@ -103,7 +103,7 @@ def _shown_again(result: Extraction, pda: PushdownAutomaton, loaded: Loaded) -> 
 
 def _horizons_again(
     result: Extraction, differences: Mapping[str, FirstDifference | None], certificate: Certification, equal: bool
-) -> dict[str, Horizon]:
+) -> dict[str, Horizon]:  # nothing is run
     known, partial_domain = result.horizon, any(one.domain != "all words" for one in result.horizon.values())
     alike = known.get("network") == known.get("rounded network")  # of a network without actions both are one
     return horizons_of(result.checks, partial_domain, differences, proved_lengths(certificate, equal), alike)

@@ -189,7 +189,8 @@ def _show_splits(result: Extraction, line: Line) -> None:
 
 
 def _show_divergence(found: Divergence, line: Line, console: Console, other: str) -> None:
-    what = f"step {found.first + 1}" if found.first is not None else "no step"
+    word = wording.word_shown(format_word(found.word), len(found.word))
+    what = f"step {found.first + 1}" if found.first is not None else f"no step of {word}"
     verdicts = "accepts" if found.accepted else "rejects", "accepts" if found.network_accepts else "rejects"
     says = f"; the automaton {verdicts[0]} this word, {other} {verdicts[1]} it"
     says = says if verdicts[0] != verdicts[1] else ""
@@ -217,8 +218,9 @@ def _show_divergence(found: Divergence, line: Line, console: Console, other: str
 
 def _acceptance(pda: PushdownAutomaton) -> str:
     some = [state for state in pda.states if state in pda.accepting]
-    where = f"in {', '.join(some)}" if len(some) <= _MOST_MERGED else f"in {len(some)} of its states"
+    where = f"in {', '.join(some) or 'no state'}" if len(some) <= _MOST_MERGED else f"in {len(some):,} of its states"
     where, empty = "in any state" if len(some) == len(pda.states) else where, "with an empty stack"
+    empty = empty if pda.n_stacks < 2 else "with empty stacks"
     return {"final state": where, "empty stack": empty, "both": f"{where}, {empty}"}.get(
         pda.acceptance, "by its output"
     )

@@ -96,9 +96,7 @@ class NormalForm:
         return self._counts[left][length]
 
     def words(self, length: int, left: Nonterminal | None = None) -> set[tuple[Symbol, ...]]:
-        """Return the words of ``length`` (from ``left`` or the start); memory goes with those that any nonterminal
-        derives up to there.
-        """
+        """Return the words of ``length`` from ``left``; memory goes with all that nonterminals derive up to there."""
         if length == 0:
             return {()} if self.has_empty else set()
         here = left or self.start

@@ -193,9 +193,7 @@ class RingAsStack(_RingView):
 
 
 class RingAsTwoStacks(_RingView):
-    """A ring as its first cell and two stacks, R and L; hidden vectors are (h, first), (B, H + D). Their ends must not
-    meet.
-    """
+    """A ring as its first cell and two stacks, R and L, whose ends must not meet; hidden vectors: (h, first)."""
 
     title = "its ring as two stacks"
     stack_names = ("the cells to the right of the first", "the cells to the left of the first")

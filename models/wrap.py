@@ -24,6 +24,7 @@ Own = TypeVar("Own", StepNetwork, ForwardNetwork)
 _FORMS = ("one-hot", "index")
 _CELLS = (*range(1, 65), 80, 96, 100, 128, 200, 256, 300, 512)  # sizes of cells that are tried
 _NOISY = "If it is meant to, give noisy=True"
+_SHORT, _WORDS = 6, 300  # symbols of the words on which two forms of symbols are compared, and how many at most
 _BATCHES = 2, 3  # words of the trials, by which the axis of the words is found
 
 
@@ -217,21 +218,28 @@ def wrap(
     return _of_one_form(step, trials, noisy)
 
 
+@torch.no_grad()
 def _of_one_form(
     call: Callable[..., Any], trials: Mapping[str, Sequence[tuple[str, Callable[[Any], Own]]]], noisy: bool
 ) -> Own:
-    """Return the first network of the ``trials``, by the form of symbols, where those of one form alone succeed."""
+    """Return the first network of the ``trials``, by the form of symbols, where those of no other form part from it."""
     made = first_success(call, [one for some in trials.values() for one in some])
     made.noisy = noisy
-    for form in list(trials)[list(trials).index(made.symbols) + 1 :]:  # plain Python answers what it does not mean
+    for form in [] if noisy else list(trials)[list(trials).index(made.symbols) + 1 :]:
         try:
-            first_success(call, trials[form])
+            other = first_success(call, trials[form])
         except StacklensError:
             continue
-        raise StacklensError(
-            f"{made.name} runs on symbols as {made.symbols} and as {form}, and is made for one of them: give "
-            f'symbols="{made.symbols}" or symbols="{form}"'
-        )
+        # code in plain Python answers what it does not mean: both on all words of a short length, and their beginnings
+        letters, longest = torch.arange(made.n_symbols), min(made.longest or _SHORT, _SHORT)
+        size = next(size for size in range(longest, 0, -1) if size == 1 or len(letters) ** size <= _WORDS)
+        words = torch.cartesian_prod(*[letters] * size).reshape(-1, size).T
+        one, two = (net.run(words, net.initial_state(words.shape[1])).output for net in (made, other))
+        if one.shape != two.shape or not torch.equal(one, two):
+            raise StacklensError(
+                f"{made.name} runs on symbols as {made.symbols} and as {form}, and answers otherwise: give "
+                f'symbols="{made.symbols}" or symbols="{form}"'
+            )
     return made
 
 

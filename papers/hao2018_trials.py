@@ -221,7 +221,7 @@ class _Trials(SideBySide):
         return _Words.of(examples, number, None if padded is None else times * padded, self.device)
 
 
-def _distributions(net: StackModel[Any], symbols: Tensor) -> Tensor:
+def _distributions(net: StackModel[Any], symbols: Tensor) -> Tensor:  # (T, ..., W, O)
     by_step = symbols.movedim(-1, 0)
     return net.run(by_step, net.initial_state(by_step.shape[-1])).output
 

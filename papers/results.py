@@ -147,9 +147,7 @@ def result_path(experiment: str, folder: Path = FOLDER) -> Path:
 
 
 def write_results(results: Stored, folder: Path = FOLDER) -> Path:
-    """Return the file that ``results`` were written to, whole or not at all. Raises StacklensError: it cannot be
-    written.
-    """
+    """Return the file that ``results`` were written to, whole or not at all. Raises StacklensError: it cannot be."""
     path = result_path(results.experiment, folder)
     write_whole(path, json.dumps(results.to_dict(), indent=results.INDENT, ensure_ascii=False) + "\n")
     return path

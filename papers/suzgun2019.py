@@ -265,9 +265,7 @@ _PARTS = 3  # of which the rate falls in the last: epochs, by the paper's protoc
 
 @dataclass(frozen=True)
 class TraceSizes:
-    """How much is trained and asked: networks a row, words asked on the way, from record to record; a trial's
-    ``scale``.
-    """
+    """How much is trained and asked: networks a row, words on the way, from record to record; a trial's ``scale``."""
 
     networks: int = 10
     held_out: int = 200

@@ -206,7 +206,7 @@ def _likely_mistake(
             return found(variant.cause, f"{seen}; with {variant.change} nothing differs")
     hint = "the first symbol is right, so it is the hidden state that is handed on"
     if isinstance(network, ForwardNetwork):
-        hint = "forward(symbols) answers otherwise than what is compared with"
+        hint = "forward(symbols) and what is compared with give different answers"
     elif step == 0:
         hint = "it is there at the first symbol, so it is the encoding, the hidden state at the start or the output"
     elif network.n_stacks:

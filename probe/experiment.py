@@ -120,7 +120,7 @@ def walks(
     return letters
 
 
-def _options(runs: ManyRuns, n_letters: int) -> tuple[np.ndarray, np.ndarray]:
+def _options(runs: ManyRuns, n_letters: int) -> tuple[np.ndarray, np.ndarray]:  # (N, X)
     cells = np.stack([runs.cells(np.full(len(runs), x)) for x in range(n_letters)], 1)
     return cells, (runs.of.tables.target.reshape(-1)[cells] >= 0) & ~runs.over[:, None]
 

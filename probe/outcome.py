@@ -341,13 +341,17 @@ class Causality:
         return None if best is None else best.automaton
 
     @property
+    def undecided(self) -> str | None:
+        """Return why nothing is decided, whatever the scores are; None where something is."""
+        # of what was not asked there are no interchanges: it is of no earlier version
+        old = any(part.untold is None and part.share.of for part in self.kinds)
+        return self.doubt or ("an earlier version made these interchanges; make them again" if old else None)
+
+    @property
     def verdict(self) -> str:
         """Return which of the automata is what the network computes, or that none is, in a sentence."""
-        earlier = any(
-            part.untold is None and part.share.of for part in self.kinds
-        )  # of what was not asked there is none
-        if self.doubt is not None or earlier:
-            return f"not decided: {self.doubt or 'an earlier version made these interchanges; make them again'}"
+        if self.undecided is not None:
+            return f"not decided: {self.undecided}"
         # automata under other names are one; those that come out as well stand beside the chosen one
         automata, chosen = [one for one in self.automata.values() if one.same_as is None], self.mechanism
         equal = sum(bool(one.equal) for one in automata)

@@ -153,7 +153,7 @@ class Trace:
         words = np.flatnonzero(self.steps > number)
         return Selection(self, words, np.full(len(words), number + 1))
 
-    def _with(self, **changes: Any) -> Trace:
+    def _with(self, **changes: Any) -> Trace:  # the network of a saved one is opened late, still
         opened = "model" in self.__dict__
         changed = replace(self, **changes, model=self.model if opened else None)
         return changed if opened else put_off(changed, model=lambda: self.model)

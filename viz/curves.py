@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -473,7 +474,7 @@ def learning_of(model: StackModel[Any]) -> go.Figure:
     history, command = known.get("history"), known.get("trained_by", known.get("command"))
     others = set(history) - {"epochs", "errors", "errors_rounded"} if isinstance(history, dict) else set[str]()
     if not isinstance(history, dict) or (len(history), len(others), {*map(type, history.values())}) != (4, 1, {list}):
-        anew = (command or "").partition(" --out ")[0]  # not into a file that may be another network's by now
+        anew = re.sub(r" --out[= ]\S+", "", command or "")  # not into a file that may be another network's by now
         again = f": {anew} trains it anew, and keeps one" if anew else "; stacklens train writes files that do"
         raise StacklensError(f"the file of this network keeps no scores of its training{again}")
     (loss,) = others

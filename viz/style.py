@@ -76,9 +76,7 @@ def themed(figure: go.Figure, theme: str = "light") -> go.Figure:
 
 
 def theme_layout(theme: str = "light") -> dict[str, Any]:
-    """Return the part of a figure's layout that makes it light or dark. Raises UnknownNameError: there is no such
-    theme.
-    """
+    """Return the part of a figure's layout that makes it light or dark. Raises UnknownNameError: no such theme."""
     if theme not in _GROUND:
         raise UnknownNameError("theme", theme, list(_GROUND))
     return {"template": _template(theme), "paper_bgcolor": _GROUND[theme]}

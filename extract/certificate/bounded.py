@@ -383,9 +383,7 @@ class Forward:
     def _done(
         self, image: StepImage, stack: int, operation: Operation | None, places: np.ndarray
     ) -> Iterator[tuple[Operation | None, np.ndarray]]:
-        """Yield what is done to a stack, and in which rows; None where unsure. On others than the automaton's it
-        differs.
-        """
+        """Yield what is done to a stack, and in which rows; None where unsure. On others than its own it differs."""
         if operation is not None:
             yield operation, np.arange(len(places))
             return

@@ -435,9 +435,7 @@ def check_network(model: StackModel[Any]) -> None:
 
 
 def boxes_of(model: StackModel[Any]) -> BoxController:
-    """Return the controller of ``model`` on boxes. Raises StacklensError: it is of a kind without one, or see
-    `check_network`.
-    """
+    """Return the controller of ``model`` on boxes. Raises StacklensError: its kind has none, or see `check_network`."""
     known, own, family = tuple(_FAMILIES), model, _FAMILIES.get(type(model))
     if isinstance(model, StackView | BufferSteps):
         known, own = (*_FAMILIES, *_VIEWED), model.model

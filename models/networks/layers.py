@@ -205,9 +205,10 @@ def in_order(alphabet: Any) -> tuple[str, ...]:
         if [alphabet[symbol] for symbol in ordered] != list(range(len(ordered))):
             raise StacklensError(f"the alphabet numbers its symbols {alphabet!r:.80}; expected 0, 1, 2, … once each")
         alphabet = ordered
-    if not isinstance(alphabet, Iterable) or alphabet in ("", (), []):
+    symbols = tuple(alphabet) if isinstance(alphabet, Iterable) else ()
+    if not symbols:
         raise StacklensError(f"the alphabet is {alphabet!r:.40}; expected symbols in the network's order")
-    return tuple(str(symbol) if isinstance(symbol, str) else symbol for symbol in alphabet)
+    return tuple(str(symbol) if isinstance(symbol, str) else symbol for symbol in symbols)
 
 
 def vocabulary_of(

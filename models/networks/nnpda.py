@@ -118,9 +118,7 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         return ControllerOutput(after, action.unsqueeze(-2), symbol.unsqueeze(-2), after)
 
     def course(self, symbols: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return S_last, L and U, what a step popped from an empty stack, after each of ``symbols`` (B, T), (..., B, T)
-        each.
-        """
+        """Return S_last, L and U, what a step popped from an empty stack, after each of ``symbols``: (..., B, T)."""
         state = self.initial_state(len(symbols))
         columns: list[tuple[Tensor, Tensor, Tensor]] = []
         for column in symbols.unbind(1):

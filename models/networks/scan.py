@@ -179,7 +179,7 @@ class _ScanMemory(ABC):
         self._of_shares: Array = np.empty_like(self.shares[0])
         self._ones = np.ones(self.of_column.shape[0] * self.of_column.shape[1], self.columns.dtype)
 
-    def _product(self, one: Array, other: Array, out: Array) -> None:
+    def _product(self, one: Array, other: Array, out: Array) -> None:  # into (N, stacks, B)
         products = (one * other).reshape(-1, out.size)
         np.dot(self._ones[: len(products)], products, out=out.reshape(-1))
 
@@ -472,7 +472,7 @@ def _split(rows: Array, of: tuple[tuple[int, ...], tuple[int, ...]]) -> Array:
     return rows.reshape(of[0]).transpose(of[1])
 
 
-def _summed(rows: Array, columns: Array) -> Array:
+def _summed(rows: Array, columns: Array) -> Array:  # (N, R, C)
     words = rows.shape[0] * rows.shape[3]
     left, right = (part.transpose(1, 2, 0, 3).reshape(*part.shape[1:3], words) for part in (rows, columns))
     product: Array = left @ right.swapaxes(1, 2)

@@ -329,7 +329,7 @@ class Training(Trainer):
         if columns:
             self._set_words(words, torch.cat([self.weights, torch.stack(columns, -1).to(self.weights)], -1))
 
-    def _errors(self, net: NNPDA | Rounded[Any]) -> np.ndarray:
+    def _errors(self, net: NNPDA | Rounded[Any]) -> np.ndarray:  # (nets, words), by length
         verdicts = np.concatenate(verdicts_on_all(net, self.recipe.check_length), -1)
         wrong: np.ndarray = verdicts != self._members
         return wrong

@@ -130,7 +130,7 @@ def _read_streams(
 
 def _right_pieces(
     task: StreamTask, streams: Sequence[Sequence[str]], hits: npt.NDArray[Any]
-) -> list[npt.NDArray[np.bool_]]:
+) -> list[npt.NDArray[np.bool_]]:  # (..., streams, T)
     return [task.pieces_correct(pieces, hits[..., row, : sum(map(len, pieces))]) for row, pieces in enumerate(streams)]
 
 
@@ -186,7 +186,7 @@ class PieceTest:
         numbers, entropy = _read_streams(net, examples.symbols, device, following, examples.mask)
         return self._right(examples.hits(numbers)), entropy
 
-    def _right(self, hits: npt.NDArray[Any]) -> BoolArray:
+    def _right(self, hits: npt.NDArray[Any]) -> BoolArray:  # (..., sizes, strings)
         found = [row[..., self.ahead :] for row in _right_pieces(self.task, self.pieces(), hits)]
         each = self.sizes[1] - self.sizes[0] + 1, self.strings // self.streams
         return np.concatenate([row.reshape(*row.shape[:-1], *each) for row in found], -1)
@@ -351,7 +351,7 @@ class StreamTraining(Trainer):
         return max(1, self.recipe.windows // self.recipe.beginnings)
 
     @property
-    def _share_since_grown(self) -> float:
+    def _share_since_grown(self) -> float:  # negative while sizes grow
         grown = self.recipe.n_max - 3
         return (self.epochs_done - grown) / max(1, self.recipe.epochs - grown)
 

@@ -162,7 +162,7 @@ def test_of_code_in_plain_python_the_form_of_symbols_is_asked_for_and_found_wher
     refused('runs on symbols as one-hot and as index, .*: give symbols="one-hot" or', wrap, None, "()", **given)
     right, wrong = (wrap(None, "()", **given, symbols=form) for form in ("index", "one-hot"))
     assert trace(right, ["()", ")(", "(()())"]).verdicts.tolist() == [True, False, True]
-    refused("it took 12 symbols: is longest=… missing", trace, right, "()" * 7)
+    refused("it took words of 12 symbols: is longest=… missing", trace, right, "()" * 7)
     found = sl.check(wrong, lambda word: closed(torch.tensor([["()".index(x) for x in word]])), ["()", "(())"])
     assert (found.cause, 'with symbols="index" nothing differs' in str(found)) == ("how symbols are given", True)
 

@@ -334,15 +334,12 @@ def test_a_page_holds_the_figure_and_the_program_and_loads_nothing() -> None:
     assert len(html) > 1_000_000
 
 
-def test_texts_in_a_page_are_plain_texts() -> None:
+def test_texts_in_a_page_are_plain_texts_that_do_not_end_its_program_and_a_theme_has_to_exist() -> None:
     evil = "<script>alert(1)</script>"
     frame = pd.DataFrame({evil: [evil]})
     elements = Elements(page(evil, [*(element(tag, evil) for tag in ("h2", "p", "pre")), html_table(frame)]))
     assert "script" not in [tag for tag, _ in elements.tags]
     assert elements.texts.count(evil) == 6
-
-
-def test_words_in_a_figure_do_not_end_the_program_that_holds_them_and_a_theme_has_to_exist() -> None:
     net = network("rnn")
     figure = paper_figure(net, trace(net, "ab")).update_layout(title_text="</script><b>")
     assert "</script><b>" not in plot(figure)

@@ -306,7 +306,7 @@ def test_a_learning_curve_is_what_a_training_keeps_and_else_its_command_is_named
     assert lines["network"][-1] == trainer.best[0].analog_errors
     assert min(lines["rounded network"]) == trainer.best[0].rounded_errors
     (says,) = filled(visitor, "figures", network=path.stem, figure="learning").said
-    anew = checkpoint_of(path.stem).provenance["command"].partition(" --out ")[0]  # into a file of its own
+    anew = re.sub(" --out [^ ]+", "", checkpoint_of(path.stem).provenance["command"])  # into a file of its own
     assert f": {anew} trains it anew, and keeps one" in says
 
 

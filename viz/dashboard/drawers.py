@@ -297,7 +297,7 @@ def _causes_drawer(asked: Asked) -> list[Any]:
         for claim in claims_of(report)
         if claim.what == "mechanism"
     ]
-    if not found.prefixes:  # none can be made, for the reason above
+    if found.prefixes == 0:  # none can be made, for the reason above
         return parts
     parts.append(html.P(_TEXTS["interchanges"]))
     columns, *rows = found.table()
