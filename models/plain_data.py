@@ -99,7 +99,7 @@ def read_plain(path: Path, expected: str = "a checkpoint written by `stacklens t
             calls = False
         refused = isinstance(error, pickle.UnpicklingError)
         why = f"not a PyTorch file (it begins with {data[:16]!r}); expected {expected}"
-        if calls or (refused and (data.startswith(_ARCHIVE) or "GLOBAL" in str(error))):
+        if calls or "TorchScript" in str(error) or (refused and (data.startswith(_ARCHIVE) or "GLOBAL" in str(error))):
             why = (
                 "holds objects other than tensors and plain data, and loading them could run code; refused. "
                 "Save the state dict and plain values only"

@@ -213,11 +213,13 @@ def test_code_in_a_plain_pickle_is_refused_and_not_run(protocol: int, tmp_path: 
 @pytest.mark.parametrize("archive", [True, False])
 def test_code_in_a_torch_file_is_refused_and_not_run(archive: bool, tmp_path: Path) -> None:
     marker, path = tmp_path / "ran", tmp_path / "evil.pt"
-    contents: list[object] = [Evil(marker), {"format": "stacklens", "model": "nnpda", "provenance": Evil(marker)}]
-    for content in contents:
+    for content in (Evil(marker), {"format": "stacklens", "model": "nnpda", "provenance": Evil(marker)}):
         torch.save(content, path, _use_new_zipfile_serialization=archive)
         assert complaint(path) == REFUSED
     assert not marker.exists()
+    with warnings.catch_warnings(action="ignore"):  # it is deprecated
+        torch.jit.save(torch.jit.script(torch.nn.Linear(1, 1)), path)
+    assert complaint(path) == REFUSED
 
 
 def test_what_is_no_checkpoint_of_ours_is_described(tmp_path: Path) -> None:
