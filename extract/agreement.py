@@ -232,7 +232,7 @@ def _join_words(*parts: Word) -> Word:
 # them is shortened on for its horizon
 _LESS = 16
 _FEW_ALL = 5_000  # words up to a length that are run before all of a greater one, where time may end
-_ERRS = 0.05  # with this probability at most a bound on errors is wrong, for both automata that may be checked together
+_ERRS, MOST_CHECKED = 0.05, 4  # a bound on errors is wrong so often at most, for all automata checked in turn together
 _MOST_COUNTED = 5_000  # transitions
 CheckKind = Literal[
     "exhaustive", "long", "deep", "covering", "driven", "pumped", "sampled", "nested", "conformance", "random"
@@ -265,13 +265,12 @@ class Agreement:
 
     @property
     def error_bound(self) -> float | None:
-        """Return on which share of words so drawn, at most, both differ, with 95 % confidence; None if not known.
-
-        Half of the 5 % is for the automaton that was mended after the first check, where there was one.
+        """Return on which share of words so drawn, at most, both differ, with 95 % confidence; None if not known. The
+        5 % are for all automata that were mended after a check, too.
         """
         if self.kind != "random" or self.disagreements or not self.words:
             return None
-        return float(1 - (_ERRS / 2) ** (1 / self.words))
+        return float(1 - (_ERRS / MOST_CHECKED) ** (1 / self.words))
 
     def __str__(self) -> str:
         first = "" if self.counterexample is None else f", first on {format_word(self.counterexample)!r}"

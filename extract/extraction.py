@@ -19,7 +19,7 @@ from ..models.rounding import BlackBoxed, Rounded, Unrounded
 from ..probe.trace import Trace, trace
 from . import memory_use
 from .accuracy import threshold_margin
-from .agreement import Agreement, Certification, Certified, NotCertified, agree_on, count_again
+from .agreement import MOST_CHECKED, Agreement, Certification, Certified, NotCertified, agree_on, count_again
 from .buffers import reason_not_settled, seen_graded
 from .by_name import specification_for
 from .certificate.abstraction import Layout
@@ -211,7 +211,6 @@ _UNROUNDED = "the automaton is that of the network as it is; boxes follow rounde
 _RANDOM = "the network answers the same word in several ways; boxes follow networks that do not"
 _LEAST_WHY = 1.0  # seconds that there are at least to find out why, and a quarter of them for the threshold
 _AGAIN = 10_000  # words that are asked twice in the end
-_REPAIRS = 3  # rounds of checks that break an automaton, and of its repair
 _LOOKED, _SHOWN = 0.8, 0.3  # of the time that is left, for the search, and for proof and certificate each
 
 
@@ -441,7 +440,7 @@ def _checked(result: Extraction, looked: SearchOutcome, network: StackModel[Any]
     # repair: the words that broke it split clusters, or it is learned anew; kept if fewer checks break it
     kind = replace(config, method=best.method) if best.by_asking else config  # type: ignore[arg-type]
     latest, known = best, list(checks)  # of all rounds: words are drawn anew for every automaton
-    for _ in range(_REPAIRS):
+    for _ in range(MOST_CHECKED - 1):
         mended = None
         with budget.stage("the repair of what a check broke", 1 / 2):
             for mended in repair(scorer, latest, looked.seen, looked.mendable(known), kind, budget, cells):

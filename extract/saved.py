@@ -318,6 +318,8 @@ def _check_parts(result: Extraction) -> None:
     """Check what no type says of a result's parts."""
     counts, parted, use = result.counts, result.divergence, result.stacks
     for i, check in enumerate(result.checks):
+        if check.other not in ("language", "network", "rounded network"):
+            raise StacklensError(f"checks {i + 1} other is {check.other!r:.40}; expected language or a network")
         if not 0 <= check.disagreements <= check.words or (check.counterexample is None) == bool(check.disagreements):
             raise StacklensError(f"checks {i + 1} has other disagreements than words and its counterexample say")
     numbers = (*use.kept, *use.push_only, *use.unseen, *(one.stack for one in use.dropped), *result.memories)
