@@ -72,7 +72,7 @@ def coarsest_partition(table: Table, symbols: Sequence[Symbol] = ()) -> tuple[li
 
 
 def _label_numbers(labels: Sequence[Label], seen: Callable[[Symbol | None], object]) -> Integers:
-    """Return a number a label, the same where the same is done as far as is ``seen``, and -1 for none at the end."""
+    """Return a number for each label, the same where the same is ``seen`` to be done; -1 for none at the end."""
     numbers: dict[object, int] = {}
     shown = (label and ([(op.pop, seen(op.push)) for op in label[0]], label[1]) for label in labels)
     return np.array([*(numbers.setdefault(repr(label), len(numbers)) for label in shown), -1], dtype=np.int64)

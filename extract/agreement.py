@@ -184,8 +184,8 @@ def _thinned(things: Sequence[T], most: int) -> Sequence[T]:
     return things[:: max(1, -(-len(things) // most))]
 
 
-def _numbers_at_both_ends(most: int) -> list[int]:  # close to each other at both ends: the least are wanted
-    # 1 2 3 4 6 8 12 14 16 17 18 19 20 of 20
+def _numbers_at_both_ends(most: int) -> list[int]:  # up to ``most``, dense at both ends: the fewest rounds are wanted
+    # of 20: 1 2 3 4 6 8 12 14 16 17 18 19 20
     steps = [step for n in range(most.bit_length()) for step in (1 << n, 3 << n) if step <= most]
     return sorted({*steps, *(most - step for step in steps), most} - {0})
 
@@ -232,7 +232,7 @@ def _join_words(*parts: Word) -> Word:
 # them is shortened on for its horizon
 _LESS = 16
 _FEW_ALL = 5_000  # words up to a length that are run before all of a greater one, where time may end
-_ERRS, MOST_CHECKED = 0.05, 4  # a bound on errors is wrong so often at most, for all automata checked in turn together
+_ERRS, MOST_CHECKED = 0.05, 4  # the probability that a bound on errors is wrong, over all automata checked in turn
 _MOST_COUNTED = 5_000  # transitions
 CheckKind = Literal[
     "exhaustive", "long", "deep", "covering", "driven", "pumped", "sampled", "nested", "conformance", "random"

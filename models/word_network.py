@@ -272,7 +272,7 @@ class ForwardNetwork(OwnModule, WordNetwork):
             outputs = self.ask(self._forward, "forward(symbols)", {"symbols": x})
         except StacklensError as error:
             if self.longest is None and 0 < self.took < codes.shape[1]:
-                raise StacklensError(f"{error}; it took words of {self.took} symbols: is longest=… missing?") from error
+                raise StacklensError(f"{error}; {self.took} symbols were answered: is longest=… missing?") from error
             raise
         self.took = max(self.took, codes.shape[1])
         found = taken_out("forward(symbols)", outputs, self.outputs.sizes)

@@ -222,7 +222,7 @@ def wrap(
 def _of_one_form(
     call: Callable[..., Any], trials: Mapping[str, Sequence[tuple[str, Callable[[Any], Own]]]], noisy: bool
 ) -> Own:
-    """Return the first network of the ``trials``, by the form of symbols, where those of no other form part from it."""
+    """Return the first network of the ``trials``, by form of symbols, unless another form answers differently."""
     made = first_success(call, [one for some in trials.values() for one in some])
     made.noisy = noisy
     for form in [] if noisy else list(trials)[list(trials).index(made.symbols) + 1 :]:
@@ -237,7 +237,7 @@ def _of_one_form(
         one, two = (net.run(words, net.initial_state(words.shape[1])).output for net in (made, other))
         if one.shape != two.shape or not torch.equal(one, two):
             raise StacklensError(
-                f"{made.name} runs on symbols as {made.symbols} and as {form}, and answers otherwise: give "
+                f"{made.name} runs on symbols as {made.symbols} and as {form}, with different answers: give "
                 f'symbols="{made.symbols}" or symbols="{form}"'
             )
     return made

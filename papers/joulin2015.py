@@ -24,7 +24,7 @@ PAPER_PATTERNS: dict[str, str] = _DECLARED["joulin2015-table2"]["patterns"]
 _SHOWN = (5, 10, 15, 20, 30, 40, 50, 59)
 
 
-def _train_by(function: str, *what_and_settings: Any) -> list[Outcome]:  # torch is loaded only then
+def _train_by(function: str, *what_and_settings: Any) -> list[Outcome]:  # torch is loaded when it is called
     from . import joulin2015_training
 
     found: list[Outcome] = getattr(joulin2015_training, function)(*what_and_settings)

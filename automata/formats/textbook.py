@@ -363,7 +363,7 @@ def _tested(pda: PushdownAutomaton) -> list[tuple[State, Symbol]]:
     return [(state, top) for state, top in heads if (state, EPSILON, (top,)) not in pda.transitions]
 
 
-def _final(pda: PushdownAutomaton) -> frozenset[State]:  # an ε-step never leads on there
+def _final(pda: PushdownAutomaton) -> frozenset[State]:  # accepting whatever the top is: no ε-step leads on
     silent = {state for state, symbol, _ in pda.transitions if symbol == EPSILON}
     return pda.accepting - silent if pda.acceptance == "final state" else frozenset()
 

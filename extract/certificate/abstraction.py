@@ -460,7 +460,7 @@ def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImageP
     return pieces
 
 
-def _cell_numbers(values: Row, width: float) -> np.ndarray:  # of the last line not above each
+def _cell_numbers(values: Row, width: float) -> np.ndarray:  # by the last line that is not above each
     numbers = np.floor(values / width - _OFFSET)
     numbers -= _grid_line(numbers, width) > values  # the quotient may be rounded across a line
     numbers += _grid_line(numbers + 1, width) <= values

@@ -175,7 +175,7 @@ def _automaton_accepts(system: System, head: BoxHead) -> bool:
     return {"final state": final, "empty stack": empty, "both": final and empty, "output": False}[pda.acceptance]
 
 
-def _top_names(system: System, head: BoxHead) -> Names:  # one that the network lacks is empty
+def _top_names(system: System, head: BoxHead) -> Names:  # of a stack that the network lacks: the bottom
     names = tuple(system.automaton.bottom if top is None else top.symbol or "?" for top in head[1])
     return names or (system.automaton.bottom,) * system.automaton.n_stacks
 

@@ -327,9 +327,12 @@ def test_a_symbol_that_is_not_known_is_found_in_its_word(words: Any, where: str)
     assert refused("", sl.trace, LOAD_NAME, words, error=UnknownSymbolError) == says
 
 
-def test_symbols_of_several_characters_are_counted_as_symbols_and_saliency_is_of_one_word() -> None:
+def test_symbols_of_several_characters_are_counted_as_symbols() -> None:
     box = BlackBox(lambda words: [len(word) % 2 == 0 for word in words], ("the", "cat"))
     refused(r"position 1 of word 0 \(from 0\), 'the x cat'$", sl.trace, box, ["the x cat"])
+
+
+def test_saliency_is_of_one_word() -> None:
     assert sl.saliency(LOAD_NAME, ["ab"]).word == sl.saliency(LOAD_NAME, ["a", "b"]).word == "ab"
     refused("saliency is of one word, not of 2; call it for each of them", sl.saliency, LOAD_NAME, ["ab", "ab"])
 

@@ -152,17 +152,16 @@ def test_what_does_not_fit_is_one_line_of_ours(given: dict[str, Any], said: str)
 
 
 def test_of_code_in_plain_python_the_form_of_symbols_is_asked_for_and_found_where_it_is_another() -> None:
-    def closed(symbols: Tensor) -> Tensor:  # of words of at most 12 symbols
-        heights = [
-            np.cumsum([1 - 2 * (x == 1) if len(word) < 13 else {}[x] for x in word]) for word in symbols.tolist()
-        ]
+    def closed(symbols: Tensor) -> Tensor:
+        assert symbols.shape[1] < 13
+        heights = [np.cumsum([1 - 2 * (x == 1) for x in word]) for word in symbols.tolist()]
         return torch.tensor([bool((one >= 0).all() and one[-1] == 0) for one in heights])
 
     given: dict[str, Any] = {"forward": closed, "outputs": "recognition", "empty_word": True}
     refused('runs on symbols as one-hot and as index, .*: give symbols="one-hot" or', wrap, None, "()", **given)
     right, wrong = (wrap(None, "()", **given, symbols=form) for form in ("index", "one-hot"))
     assert trace(right, ["()", ")(", "(()())"]).verdicts.tolist() == [True, False, True]
-    refused("it took words of 12 symbols: is longest=… missing", trace, right, "()" * 7)
+    refused("12 symbols were answered: is longest=… missing", trace, right, "()" * 7)
     found = sl.check(wrong, lambda word: closed(torch.tensor([["()".index(x) for x in word]])), ["()", "(())"])
     assert (found.cause, 'with symbols="index" nothing differs' in str(found)) == ("how symbols are given", True)
 

@@ -220,7 +220,7 @@ def fingerprint(checkpoint: Checkpoint) -> str:
     return digest.hexdigest()
 
 
-def _key(checkpoint: Checkpoint, settings: ExtractionSettings | None) -> str:  # None: of the last settings
+def _key(checkpoint: Checkpoint, settings: ExtractionSettings | None) -> str:  # None: the last ones
     asked = ["last"] if settings is None else list(astuple(settings))
     return json.dumps(["extraction", __version__, fingerprint(checkpoint), *asked])
 

@@ -211,7 +211,7 @@ def seen_on_many(one: Shown, rounded: bool) -> Trace:
 
 
 @lru_cache(maxsize=8)
-def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:  # the same for all users
+def _traced_on_many(network: str, language: str | None, rounded: bool) -> Trace:  # kept: the same for all users
     checkpoint = networks.checkpoint_of(network)
     words = visiting_words(checkpoint.model, networks.fitting_specification(checkpoint, language))
     with one_thread():
