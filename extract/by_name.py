@@ -179,11 +179,10 @@ def task_of(model: StackModel[Any], specification: Specification | None) -> Task
     right after every symbol, the network has no actions, or torch follows no gradient to its weights.
     """
     if not isinstance(specification, TaskSpecification):
-        given = "no task" if specification is None else f"the language {specification.name}"
-        raise StacklensError(
-            f"repair trains a network further on a predictor's or transducer's task, and {given} was given for this "
-            f"{model.name} network; name its task, or train a recogniser anew (stacklens train)"
-        )
+        what = f"predictors and transducers are trained further on their task, and this {model.name} network"
+        if specification is None:
+            raise StacklensError(f"{what} has none that is known; name it")
+        raise StacklensError(f"{what} recognises {specification.name}: train it anew (stacklens train)")
     if model.action_kind == "none" and not model.foreign:
         raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
     # outputs have to follow from weights as torch's gradients can tell, as those of our own networks do

@@ -229,7 +229,8 @@ class Repair:
     def __str__(self) -> str:
         lines = [f"before   {self.before.headline}", *(f"round    {one}" for one in self.rounds)]
         lines += [f"after    {self.after.headline}", f"actions  {self.hardened or 'not made whole'}"]
-        same = {Equal: "equal for all words", Different: "different"}.get(type(self.same), f"not compared: {self.same}")
+        same = {Equal: "equal for all words", Different: "different"}.get(type(self.same), "not compared")
+        same += f": {self.same.reason}" if isinstance(self.same, Undecided) else ""
         lines += [] if self.reason is None else [f"left     {self.reason}"]
         lines.append(f"changed  weights by {self.distance:.1%} of their size; automata before and after: {same}")
         if self.accuracy is not None:

@@ -300,7 +300,7 @@ def test_a_repair_tells_its_rounds_while_it_runs(monkeypatch: pytest.MonkeyPatch
     ("network", "seconds", "problem"),
     [
         *((DRIFTING, wrong, "seconds is .*; expected a whole number from 1 to 600") for wrong in (0, 601, 1.5, "60")),
-        (NAME, 60, "a predictor's or transducer's task, and the language palindrome was given"),
+        (NAME, 60, "this nnpda network recognises palindrome: train it anew"),
         ("result-0", 60, "no result result-0 here"),
         ("none", 60, "unknown network 'none'"),
     ],

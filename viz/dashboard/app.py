@@ -6,10 +6,10 @@ tables in the drawers are Dash's; all else that the browser asks for while someb
 
 import base64
 import json
-import math
 import mimetypes
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -17,7 +17,8 @@ from urllib.parse import unquote
 import pandas  # noqa: F401 (here: plotly looks for it from other threads while a first one is still importing it)
 from dash import MATCH, ClientsideFunction, Dash, Input, Output, dcc, html
 from dash.exceptions import DependencyException
-from flask import Flask, Response, abort, request
+from flask import Flask, Response, abort, request, send_file
+from flask.logging import default_handler
 from jinja2 import Environment, FileSystemLoader
 from plotly.io.json import to_json_plotly
 from werkzeug.exceptions import HTTPException
@@ -241,14 +242,14 @@ def _file(name: str, suffix: str, word: str, rounded: bool, raw: bool) -> Respon
         kind = "csv" if suffix == "csv" else "json"
         content = in_turn(name, word, panels.trace_file, kind, name, word, rounded, patience=_PATIENCE)
     ending = {"trace": "trace.json", "csv": "csv"}.get(suffix, suffix)
-    answer = Response(content, mimetype="application/octet-stream")
-    answer.headers.set("Content-Disposition", "attachment", filename=f"{name}.{ending}")
-    return answer
+    data = BytesIO(content.encode() if isinstance(content, str) else content)
+    return send_file(data, "application/octet-stream", as_attachment=True, download_name=f"{name}.{ending}")
 
 
 # ---- A change of one step as a browser asks for it, what can be changed in a network, and what comes of it ----
 
 _MOST = 4_096  # characters of numbers in an address
+_LARGEST = 1e30  # of these; larger ones overflow in float32
 
 
 def change_answer(name: str, typed: str, rounded: bool, change: Change, other: str) -> dict[str, Any]:
@@ -277,8 +278,9 @@ def _change(name: str, typed: str, other: str) -> Change:
             value = tuple(float(one) for one in to[:_MOST].split())
         except ValueError:
             value = ()
-        if not value or not all(map(math.isfinite, value)):
-            raise StacklensError(f"what is put there is '{to:.40}'; expected numbers, or zero, mean, rounded or source")
+        if not value or not all(abs(one) <= _LARGEST for one in value):
+            expected = f"numbers from {-_LARGEST:g} to {_LARGEST:g}, or zero, mean, rounded or source"
+            raise StacklensError(f"what is put there is '{to:.40}'; expected {expected}")
     if value != "source":
         return Change(step - 1, part, value, stack, cell or 0, unit)
     source = read_word(other, model)
@@ -409,13 +411,14 @@ def new_application(access: Access | None = None) -> Workbench:
     """
     store()
     server: Any = Flask("stacklens", static_folder=None)  # dash says that it takes none
+    server.logger.addHandler(default_handler)  # the package is quiet by itself; a server says what went wrong
     server.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     guard(server, access or Access.from_environment())
     app = Workbench(
         "stacklens",
         server=server,
         title="stacklens",
-        update_title="stacklens",
+        update_title="",  # the title stays
         assets_folder=str(_ASSETS),
         include_assets_files=False,  # the page names its own, which are modules
         serve_locally=True,

@@ -90,8 +90,9 @@ class Saved:
 
 
 def short_title(title: str) -> str:
-    """Return the name of a file as it is shown: without folders, and no longer than a line."""
-    return PureWindowsPath(PurePosixPath(title).name).name[-_SHOWN:] or "a file"
+    """Return the name of a file as it is shown: without folders and control characters, no longer than a line."""
+    name = PureWindowsPath(PurePosixPath(title).name).name
+    return "".join(filter(str.isprintable, name))[-_SHOWN:] or "a file"
 
 
 def is_saved(name: str) -> bool:

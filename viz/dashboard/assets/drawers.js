@@ -90,7 +90,7 @@ async function fillDrawer() {
 }
 
 const show = (there) => part("drawer-dash").classList.toggle("waiting", !there);
-const say = (text) => void (part("drawer-says").textContent = text);
+export const say = (text) => void (part("drawer-says").textContent = text);
 
 // ---- Dash, which shows figures and tables. Its programs take the browser a tenth of a second to read: they come when
 // somebody is about to open a drawer, or when the page has rested; a step never waits for them.

@@ -3,6 +3,7 @@
 // How far an extraction is stands beside the automaton. A repair is offered beside the claim that it is for, and how far
 // it is, and what came of it, stand there.
 
+import { say } from "./drawers.js";
 import { ask, fill, part, selection, tried } from "./page.js";
 import { fillNetworks, remembered, showNetwork } from "./network.js";
 import { problem } from "./word.js";
@@ -15,19 +16,22 @@ const mend = part("mend"), repaired = part("repaired"); // they come and go with
 
 export function watchJobs() {
   document.addEventListener("click", ({ target }) => {
-    const seconds = part("repair-seconds")?.value ?? "";
+    const box = part("repair-seconds"); // a repair that only makes actions whole has none
     if (target.dataset.cancel) send("cancel", { key: target.dataset.cancel });
-    if (target.id === "repair") send("repair", { seconds: seconds === "" ? null : Number(seconds) });
+    if (target.id === "repair" && box?.reportValidity() !== false) send("repair", { seconds: box?.value ? Number(box.value) : null });
   });
   part("extraction").addEventListener("submit", (event) => {
     event.preventDefault();
-    const given = [...new FormData(event.target)].filter(([, value]) => value !== "");
-    startExtraction(Object.fromEntries(given.map(([name, value]) => [name, Number.isNaN(Number(value)) ? value : Number(value)])), true);
+    const given = [...event.target.elements].filter(({ name, value }) => name && value !== "");
+    const settings = Object.fromEntries(given.map(({ name, type, value }) => [name, type === "number" ? Number(value) : value]));
+    send("extract", { settings, again: true }, say);
   });
 }
 
-const send = (route, given) => tried(
-  async () => shown(selection.network, await ask(route, {}, { post: { network: selection.network, ...given } })), problem);
+const send = (route, given, failed = problem) => {
+  failed("");
+  return tried(async () => shown(selection.network, await ask(route, {}, { post: { network: selection.network, ...given } })), failed);
+};
 
 export const startExtraction = (settings, again) => send("extract", { settings, again });
 

@@ -27,7 +27,10 @@ export function element(tag, content = "", attributes = {}) {
 // A part of the page as the server made it, left alone where it is the same.
 const made = new WeakMap();
 export function fill(place, html = "") {
-  if (made.get(place) !== html) place.innerHTML = html;
+  if (made.get(place) === html) return;
+  const at = [...place.querySelectorAll("button")].indexOf(document.activeElement); // a button that is pressed stays so
+  place.innerHTML = html;
+  place.querySelectorAll("button")[at]?.focus();
   made.set(place, html);
 }
 
@@ -128,9 +131,10 @@ export async function tried(act, failed) {
 
 let gone = null;
 
-// A server that was ended may come back: then all is asked for anew, which the address holds.
+// A server that was ended may come back: then all is asked for anew, which the address holds; one with another token says
+// that a new link is needed.
 function comeBack() {
-  gone ??= setInterval(() => fetch("/api/papers").then(({ ok }) => ok && window.location.reload(), () => {}), 2000);
+  gone ??= setInterval(() => fetch("/api/papers").then(({ ok, status }) => (ok || status === 403) && window.location.reload(), () => {}), 2000);
   throw new Problem("The server does not answer. Once it does, this page comes back.");
 }
 
