@@ -147,7 +147,7 @@ def list_experiments(results: _Folder = None) -> None:
     from ..papers.results import result_path
     from ..papers.runner import EXPERIMENTS
 
-    rows, folder = list[list[str]](), _results_folder(results)
+    rows, folder = list[list[str]](), _results_folder(results, written=True)
     for name, build in EXPERIMENTS.items():
         experiment = build()
         if isinstance(experiment, Grid):
@@ -227,10 +227,7 @@ def table(name: _Name, results: _Folder = None) -> None:
     """Show the results of an experiment, ours beside theirs."""
     from ..papers.runner import EXPERIMENTS, check_name
 
-    experiment, folder = EXPERIMENTS[check_name(name)](), _results_folder(results)
-    if not folder.is_dir():
-        raise StacklensError(f"{folder}: no such folder; expected one that `stacklens papers run` has written to")
-    show(experiment, folder)
+    show(EXPERIMENTS[check_name(name)](), _results_folder(results, written=True))
 
 
 @papers_app.command("report")
@@ -261,7 +258,9 @@ def report(
         typer.echo(f"wrote the results section of {path}")
 
 
-def _results_folder(given: Path | None) -> Path:
+def _results_folder(given: Path | None, written: bool = False) -> Path:
     from ..papers.results import FOLDER
 
+    if written and given is not None and not given.is_dir():
+        raise StacklensError(f"{given}: no such folder; expected one that `stacklens papers run` has written to")
     return FOLDER if given is None else given

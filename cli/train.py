@@ -221,7 +221,7 @@ def repair_command(
 ) -> int:
     """Train a network further on what breaks it until a certificate holds for words of every length; harden it.
 
-    OUT is written whenever a round made the network better; repairing OUT goes on from there.
+    OUT is written after every round that made the network better, and at the end; repairing OUT goes on from there.
 
     Exit status: 0 certified, and nothing contradicts it; 1 not, and what is left; 2 bad input.
     """

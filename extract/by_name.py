@@ -182,7 +182,7 @@ def task_of(model: StackModel[Any], specification: Specification | None) -> Task
         what = f"predictors and transducers are trained further on their task, and this {model.name} network"
         if specification is None:
             raise StacklensError(f"{what} has none that is known; name it")
-        raise StacklensError(f"{what} recognises {specification.name}: train it anew (stacklens train)")
+        raise StacklensError(f"{what} recognises {specification.name}: train it anew (stacklens train), or harden it")
     if model.action_kind == "none" and not model.foreign:
         raise StacklensError(f"a {model.name} network has no stack and no actions: there is nothing to repair")
     # outputs have to follow from weights as torch's gradients can tell, as those of our own networks do

@@ -264,6 +264,8 @@ def repair(
     Args and errors are those of `sl.repair`; ``config`` is of the extractions. No round begins that would not be over
     after ``seconds``. ``on_round`` hears of every round that is over, with the best network so far, to keep it.
     """
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds < math.inf:
+        raise StacklensError(f"seconds is {seconds!r:.50}; expected processor time in seconds, more than 0")
     known = model if isinstance(model, Extraction) and language is None else None
     language = known.language if known is not None else language
     model = model.model if isinstance(model, Extraction) else model
@@ -336,7 +338,8 @@ def repair(
     if _is_right(result) and hardened is not None and not getattr(result.certificate.certificate, "itself", False):
         reason = "certified rounded; that its actions are whole is only seen on words"
     if not _is_right(result):
-        more = f"; {seconds:g} s were given" if left() <= 0 or len(rounds) < len(_STEPS) else ""
+        spent_before = "" if rounds else ", too few for a round after the network had been read out"
+        more = f"; {seconds:g} s were given{spent_before}" if left() <= 0 or len(rounds) < len(_STEPS) else ""
         reason = f"not certified after {count(len(rounds), 'round')}{more}: {result.certificate}"
         if best.is_enough(model):
             but = "certified there, and not again in time" if best.certified else "of others' code nothing is certified"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -264,10 +265,12 @@ class Plan:
         """
         if not self.rows:
             return "nothing is left to do"
-        minutes = round(self.seconds / 60)
-        time_left = f"about {minutes // 60} h {minutes % 60:02} min of processor time"
-        missing = f", and {count(self.unknown, 'row')} of which nothing is known" if self.unknown else ""
-        return f"{count(self.rows, 'row')}, {self.networks} networks: {time_left}{missing}"
+        parts, minutes = [], math.ceil(self.seconds / 60)
+        if self.unknown < self.rows:
+            parts.append(f"about {minutes // 60} h {minutes % 60:02} min of processor time")
+        if self.unknown:
+            parts.append(f"{count(self.unknown, 'row')} of which nothing is known")
+        return f"{count(self.rows, 'row')}, {count(self.networks, 'network')}: {', and '.join(parts)}"
 
 
 def plan_of(grid: Grid, settings: RunSettings, folder: Path, rows: Sequence[str] = (), *, fresh: bool = False) -> Plan:

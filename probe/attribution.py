@@ -240,8 +240,13 @@ class Ablations:
             (one.kind, one.name, one.role, one.accuracy, self.whole.accuracy - one.accuracy, *one.by_length)
             for one in self.rows
         ]
-        lengths = [f"length <= {length}" for length in self.lengths]
-        return pd.DataFrame(table, columns=["kind", "name", "role", "accuracy", "importance", *lengths])
+        return pd.DataFrame(table, columns=["kind", "name", "role", "accuracy", "importance", *self.groups])
+
+    @property
+    def groups(self) -> list[str]:
+        """Return the lengths of the words of each group."""
+        least = (0, *(length + 1 for length in self.lengths))
+        return [f"length {low} to {high}" for low, high in zip(least, self.lengths, strict=False)]
 
     def __str__(self) -> str:
         shown: str = self.to_frame().head(20).to_string(index=False, float_format="{:.3f}".format)

@@ -361,7 +361,7 @@ def _check_actions(model: StackModel[Any], given: Tensor) -> None:
     low, expected = {
         "signed": (-1.0, "a number from -1, pop, to 1, push"),
         "strengths": (0.0, "how much is popped and pushed, each from 0 to 1"),
-    }.get(model.action_kind, (0.0, f"the shares of {', '.join(model.operations)}, none below 0, together 1"))
+    }.get(model.action_kind, (0.0, f"the shares of {', '.join(model.operations)}, each from 0 to 1, together 1"))
     wrong = ((given < low - _ROUNDING) | (given > 1 + _ROUNDING)).any(-1)
     if model.action_kind == "softmax":
         wrong |= (given.sum(-1) - 1).abs() > _SHARES_ROUNDING

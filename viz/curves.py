@@ -271,8 +271,7 @@ def ablation_figure(found: Ablations) -> go.Figure:
     """Return what is left without each unit, stack and operation, a heat map by length, the most important on top."""
     shown = (found.whole, *found.rows[:_MOST_ROWS])
     names = [escaped(" ".join(filter(None, (one.kind, one.name, one.role)))) for one in shown]
-    lengths = [f"length ≤ {length}" for length in found.lengths]
-    figure = _heat(np.array([one.by_length for one in shown]), lengths, names)
+    figure = _heat(np.array([one.by_length for one in shown]), found.groups, names)
     figure.update_layout(height=max(240, 22 * len(names) + 120))
     return _probed(figure, "Accuracy without a part, by length")
 

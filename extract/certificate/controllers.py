@@ -443,7 +443,7 @@ def boxes_of(model: StackModel[Any]) -> BoxController:
         if type(model) is not exact:
             raise StacklensError(f"the network with {model.title} forgets something; certify it with {exact.title}")
     if family is None:
-        names = ", ".join(kind.name for kind in known)
+        names = ", ".join(kind.name for kind in (*_FAMILIES, *_VIEWED))
         if isinstance(own, known):
             kind = type(own).__name__
             raise StacklensError(f"a {kind} may compute something else than a {own.name}; expected one of {names}")

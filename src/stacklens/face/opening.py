@@ -463,7 +463,7 @@ def _words_or_drawn(
     from ..extract.specification import random_words
 
     if words is not None:
-        return words_of(words, network.alphabet)
+        return [] if words == [] else words_of(words, network.alphabet)  # no words, and not the empty one
     check_seed(seed)
     if specification is None:
         return list(random_words(network.alphabet, _WORDS, lengths, seed))
