@@ -245,7 +245,19 @@ def _train_tried(model: str, name: str, few: bool, settings: RunSettings, tried:
     else:
         online = paper_recipe(model, name, settings, tried)
         trained = slow = OnlineTraining(model, online, task, seed=first, nets=nets, device=settings.device)
-        _go_on(slow, settings, tried)
+        if settings.unfinished is not None:  # go on from where an earlier run was stopped
+            layers = "" if tried is None else f"-{tried.layers}-layers-{tried.hidden}-units"
+            seeds = f"seeds-{settings.seeds[0]}-{settings.seeds[-1]}"
+            path = settings.unfinished / f"{model}-{name}{layers}-paper-{seeds}.state"
+            if path.is_file():
+                slow.load(path)
+            if slow.epochs_done > slow.total_epochs:
+                raise StacklensError(
+                    f"{path}: {slow.epochs_done} epochs were trained already: ask for these, or move it away"
+                )
+            while not slow.done:
+                slow.epoch()
+                slow.save(path)
         slow.run()
         spent = {"epochs": slow.epochs_done, "updates": slow.updates, "seconds": slow.seconds}
         spent |= {"entropy": slow.best / math.log(10)}
@@ -258,28 +270,10 @@ def _train_tried(model: str, name: str, few: bool, settings: RunSettings, tried:
         rounded = _stream_scores(Rounded(net), task, settings, beyond)
         scores |= {f"{name} rounded": values for name, values in rounded.items()}
     scores |= {name: np.broadcast_to(figure, nets) for name, figure in spent.items()}
-    each = [{name: float(values[number]) for name, values in scores.items()} for number in range(nets)]
     return [
-        Outcome(seed, each[number], trained.network(number), task.name) for number, seed in enumerate(settings.seeds)
+        Outcome(seed, {name: float(of[number]) for name, of in scores.items()}, trained.network(number), task.name)
+        for number, seed in enumerate(settings.seeds)
     ]
-
-
-def _go_on(training: OnlineTraining, settings: RunSettings, tried: Tried | None) -> None:
-    """Train to the end, from where an earlier run was stopped if the settings have a folder for what is unfinished."""
-    if settings.unfinished is None:
-        return
-    shape = "" if tried is None else f"-{tried.layers}-layers-{tried.hidden}-units"
-    name = f"{training.model}-{training.task.name}{shape}-paper-seeds-{settings.seeds[0]}-{settings.seeds[-1]}.state"
-    path = settings.unfinished / name
-    if path.is_file():
-        training.load(path)
-    if training.epochs_done > training.total_epochs:
-        raise StacklensError(
-            f"{path}: {training.epochs_done} epochs were trained already: ask for these, or move it away"
-        )
-    while not training.done:
-        training.epoch()
-        training.save(path)
 
 
 def _stream_scores(

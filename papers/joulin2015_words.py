@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -74,57 +75,42 @@ class NgramModel:
                 counted[-1] = counted[-1][0], before.astype(np.float64)
             counted.append((keys, counts.astype(np.float64)))
             place = numbers
-        contexts = [1, *(len(keys) for keys, _ in counted[:-1])]
-        self._orders = [_discounted(*one, n_words, several) for one, several in zip(counted, contexts, strict=True)]
+        self._orders: list[_Order] = []
+        contexts = 1
+        for keys, counts in counted:
+            # modified Kneser-Ney discounts, Chen & Goodman 1999, eq. 26: D1, D2 and D3+, for what counts once, twice,
+            # and three times or more, from how many sequences count one to four times
+            ones, twos, threes, fours = (int((counts == n).sum()) for n in (1, 2, 3, 4))
+            y = ones / (ones + 2 * twos) if ones else 0.0
+            ratios = ((twos, ones, 2), (threes, twos, 3), (fours, threes, 4))
+            found = [n - 1 - n * y * more / fewer if fewer else 0.5 for more, fewer, n in ratios]
+            discounts = np.array([0.0, *(min(max(one, 0.05), n + 0.95) for n, one in enumerate(found))])
+            taken = discounts[np.minimum(counts, 3).astype(np.int64)]
+            # what is taken from a context's sequences is passed to the order below
+            context = keys // n_words
+            totals: Shares = np.bincount(context, counts, contexts).astype(np.float64)
+            passed = np.bincount(context, taken, contexts) / np.maximum(totals, 1)
+            self._orders.append(_Order(keys, counts - taken, totals, passed))
+            contexts = len(keys)
 
     def probabilities(self, stream: Numbers) -> Shares:
         """Return how likely each word of ``stream`` (T,) is after those before it, (T,)."""
         chances = np.full(len(stream), 1 / self.n_words)
-        before = np.zeros(len(stream), np.int64)  # of every word the place of the k - 1 words before it; -1 for unseen
-        for k, order in enumerate(self._orders):
-            known = np.flatnonzero(before >= 0)
+        # of every word, and of what would follow, the place of the k - 1 words before it; -1 for unseen
+        before = np.zeros(len(stream) + 1, np.int64)
+        for order in self._orders:
+            known = np.flatnonzero(before[:-1] >= 0)
             known = known[order.totals[before[known]] > 0]
+            wanted = before[known] * self.n_words + stream[known]
+            places = np.minimum(np.searchsorted(order.keys, wanted), len(order.keys) - 1)
+            there = order.keys[places] == wanted
             # interpolation: the order's own share, and the rest by the order below
-            places = _find(order.keys, before[known] * self.n_words + stream[known])
-            own = np.where(places >= 0, order.seen[places], 0) / order.totals[before[known]]
+            own = np.where(there, order.seen[places], 0) / order.totals[before[known]]
             chances[known] = own + order.passed[before[known]] * chances[known]
-            if k + 1 < self.order:
-                before = self._contexts(stream, k + 1)
+            # the k words before a word are the k - 1 before the last of them, and that one
+            before = np.full(len(stream) + 1, -1)
+            before[known + 1] = np.where(there, places, -1)
         return chances
-
-    def _contexts(self, stream: Numbers, length: int) -> Numbers:
-        """Return the place of the ``length`` words before each word, (T,); -1 where these were never seen."""
-        found = np.zeros(len(stream), np.int64)
-        found[:length] = -1
-        if len(stream) <= length:
-            return found
-        for k in range(length):
-            words = stream[k : len(stream) - length + k]
-            known = found[length:] >= 0
-            keys = np.where(known, found[length:], 0) * self.n_words + words
-            found[length:] = np.where(known, _find(self._orders[k].keys, keys), -1)
-        return found
-
-
-def _discounted(keys: Numbers, counts: Shares, n_words: int, contexts: int) -> _Order:
-    """Return an order with modified Kneser-Ney discounts: one for what counts once, twice, and three times or more."""
-    ones, twos, threes, fours = (int((counts == n).sum()) for n in (1, 2, 3, 4))
-    # Chen & Goodman 1999, eq. 26: D1, D2 and D3+ from how many sequences count one to four times
-    y = ones / (ones + 2 * twos) if ones else 0.0
-    ratios = ((twos, ones, 2), (threes, twos, 3), (fours, threes, 4))
-    found = [n - 1 - n * y * more / fewer if fewer else 0.5 for more, fewer, n in ratios]
-    discounts = np.array([0.0, *(min(max(one, 0.05), n + 0.95) for n, one in enumerate(found))])
-    taken = discounts[np.minimum(counts, 3).astype(np.int64)]
-    # what is taken from a context's sequences is passed to the order below
-    context = keys // n_words
-    totals: Shares = np.bincount(context, counts, contexts).astype(np.float64)
-    passed = np.bincount(context, taken, contexts) / np.maximum(totals, 1)
-    return _Order(keys, counts - taken, totals, passed)
-
-
-def _find(keys: Numbers, wanted: Numbers) -> Numbers:
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[places] == wanted, places, -1)
 
 
 @dataclass(frozen=True)
@@ -206,7 +192,12 @@ def read_texts(train: Path, valid: Path, test: Path) -> Texts:
     which should stand there in place of rare words, as in the usual form of the Penn Treebank. Raises FileFormatError:
     a file cannot be read, or has no words, or has words that the training part lacks while that has no ``<unk>``.
     """
-    words = [_words_of_file(path) for path in (train, valid, test)]
+    expected, words = "a text, a sentence a line", list[list[str]]()
+    for path in (train, valid, test):
+        lines = filter(None, map(str.split, _text_lines(path, expected)))
+        words.append([word for line in lines for word in (*line, END_OF_SENTENCE)])
+        if not words[-1]:
+            raise FileFormatError(f"{path}: no words there; expected {expected}")
     if UNKNOWN not in words[0]:
         known = set(words[0])
         for path, part in zip((valid, test), words[1:], strict=True):
@@ -225,38 +216,26 @@ def split_text(path: Path) -> Texts:
     word of its own, ``<eos>``. Raises FileFormatError: the file cannot be read, or has fewer than ten lines of words.
     """
     expected = "a text, a verse or sentence a line"
-    lines = [line for line in map(_words_of_line, _text_lines(path, expected)) if line]
+    lines = list[list[str]]()
+    for line in _text_lines(path, expected):
+        begin = found.end() if (found := _REFERENCE.match(line)) else 0
+        if words := [NUMBER if word["number"] else word[0].lower() for word in _WORD.finditer(line, begin)]:
+            lines.append([*words, END_OF_SENTENCE])
     if len(lines) < _FEWEST_LINES:
         raise FileFormatError(
             f"{path}: only {len(lines)} lines with words, expected {_FEWEST_LINES} or more; it should be {expected}"
         )
     first, second = len(lines) * 8 // 10, len(lines) * 9 // 10
-    parts = [
-        [word for line in part for word in (*line, END_OF_SENTENCE)]
-        for part in (lines[:first], lines[first:second], lines[second:])
-    ]
-    found = Counter(parts[0])
-    read = (word if found[word] >= _RARE else UNKNOWN for word in parts[0])
+    parts = [list(chain(*part)) for part in (lines[:first], lines[first:second], lines[second:])]
+    times = Counter(parts[0])
+    read = (word if times[word] >= _RARE else UNKNOWN for word in parts[0])
     return _as_numbers(tuple(dict.fromkeys([*read, UNKNOWN])), parts)
-
-
-def _words_of_line(line: str) -> list[str]:
-    begin = found.end() if (found := _REFERENCE.match(line)) else 0
-    return [NUMBER if word["number"] else word[0].lower() for word in _WORD.finditer(line, begin)]
 
 
 def _as_numbers(vocabulary: tuple[str, ...], parts: list[list[str]]) -> Texts:
     number = {word: i for i, word in enumerate(vocabulary)}
     unknown = number.get(UNKNOWN, 0)
     return Texts(vocabulary, *(np.array([number.get(word, unknown) for word in part], np.int64) for part in parts))
-
-
-def _words_of_file(path: Path) -> list[str]:
-    expected = "a text, a sentence a line"
-    words = [word for line in _text_lines(path, expected) if line.split() for word in (*line.split(), END_OF_SENTENCE)]
-    if len(words) < 2:
-        raise FileFormatError(f"{path}: no words there; expected {expected}")
-    return words
 
 
 def _text_lines(path: Path, expected: str) -> list[str]:

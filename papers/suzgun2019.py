@@ -396,19 +396,8 @@ def simple_palindrome_search() -> Grid:
         trial = TrainedNetwork(registered, "softmax", _TASK, _HIDDEN, setting["numbers"], setting["words"], changed)
         source = "section 6.2; settings of ours but for the paper's"
         rows.append(GridRow(f"{model}, {name}", cells, partial(train_network, trial), source=source))
-    return Grid(
-        SEARCH_NAME,
-        _DECLARED["paper"],
-        _SEARCH["title"],
-        tuple(rows),
-        ("train", "test"),
-        ("min", "max", "median", "mean"),
-        seeds=5,
-        digits=2,
-        note=_SEARCH["note"],
-        data_seeds=True,
-        protocols=("fast",),
-    )
+    grid = _grid(SEARCH_NAME, rows=tuple(rows))
+    return replace(grid, scores=("train", "test"), seeds=5, note=_SEARCH["note"], protocols=("fast",))
 
 
 # ---- What Suzgun et al. 2019 count in their text, counted in our results of the same tables; nothing is trained.
