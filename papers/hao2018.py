@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..languages.catalogue import get_task
 from ..languages.task import Examples
 from .grid import VALIDATION, Grid, GridRow, Outcome, RunSettings
 from .results import Experiment, Finding, declared, declared_experiment
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..models.base import StackModel
     from .hao2018_trials import LossKind
 
@@ -175,8 +175,8 @@ def stack_use(found: list[dict[str, float]]) -> Finding:
     uniform = sum(one["deviation of pops"] < _UNIFORM for one in found)
     parts = [
         f"{never} of {len(found)} never pop, {uniform} pop alike in all steps (deviation below {_UNIFORM})",
-        f"pop {_median(found, 'mean pop', 2)} ± {_median(found, 'deviation of pops', 2)}, "
-        f"push {_median(found, 'mean push', 2)} ± {_median(found, 'deviation of pushes', 2)}",
+        f"pop {_median(found, 'mean pop')} ± {_median(found, 'deviation of pops')}, "
+        f"push {_median(found, 'mean push')} ± {_median(found, 'deviation of pushes')}",
         f"accuracy {_range(found, 'accuracy')}",
         *(f"{what} {_range(found, what)}, more than a point less in {lose[what]}" for what in _ABLATED),
     ]
@@ -202,7 +202,7 @@ def phases(row: str, settings: RunSettings) -> Finding:
     found = _each(row, settings, measure)
     learned = [one for one in found if one["accuracy"] >= _LEARNED]
     names = [name for name in found[0] if name.startswith(("push", "pop"))]
-    strengths = ", ".join(f"{name} {_median(learned, name, 2)}" for name in names)
+    strengths = ", ".join(f"{name} {_median(learned, name)}" for name in names)
     shown = (
         f"{len(learned)} of {len(found)} learn it; of these the median {strengths}; "
         f"accuracy {_range(learned, 'accuracy')}, without the stack {_range(learned, 'without the stack')}"
@@ -213,22 +213,21 @@ def phases(row: str, settings: RunSettings) -> Finding:
 def included(row: str, settings: RunSettings) -> Finding:
     """Return how strongly symbols are pushed that come again, and those that are not."""
 
-    def measure(net: StackModel[Any], seen: Any, examples: Examples) -> dict[str, float]:
-        del net
+    def measure(_net: StackModel[Any], seen: Any, examples: Examples) -> dict[str, float]:
         kinds = {"included": "01", "excluded": [one for one in examples.alphabet if one not in "01#"]}
         masks = {
-            kind: sum((examples.symbols == examples.alphabet.index(one) for one in letters), examples.symbols < -1)
+            kind: np.isin(examples.symbols, [examples.alphabet.index(one) for one in letters])
             for kind, letters in kinds.items()
         }
-        return {f"push of {kind}": _mean_strength(seen, _PUSH, mask > 0) for kind, mask in masks.items()}
+        return {f"push of {kind}": _mean_strength(seen, _PUSH, mask) for kind, mask in masks.items()}
 
     found = _each(row, settings, measure)
     learned = [one for one in found if one["accuracy"] >= _LEARNED]
     only = sum(one["push of included"] >= 0.5 > one["push of excluded"] for one in learned)
     shown = (
         f"{len(learned)} of {len(found)} learn it; {only} of these push included symbols with a half or more and "
-        f"excluded ones with less; medians {_median(learned, 'push of included', 2)} and "
-        f"{_median(learned, 'push of excluded', 2)}"
+        f"excluded ones with less; medians {_median(learned, 'push of included')} and "
+        f"{_median(learned, 'push of excluded')}"
     )
     return Finding(shown, {"networks": found, "learned": len(learned), "push_included_only": only})
 
@@ -250,5 +249,5 @@ def _range(networks: list[Any], name: str) -> str:
     return f"{statistics.median(values):.1f} % ({min(values):.1f}–{max(values):.1f})"
 
 
-def _median(networks: list[Any], name: str, digits: int) -> str:
-    return f"{statistics.median(one[name] for one in networks):.{digits}f}" if networks else "–"
+def _median(networks: list[Any], name: str) -> str:
+    return f"{statistics.median(one[name] for one in networks):.2f}" if networks else "–"

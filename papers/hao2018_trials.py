@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from ..core.errors import StacklensError, UnknownNameError
 from ..languages.task import Examples, Task
@@ -113,9 +114,8 @@ class _Words(NamedTuple):
     @classmethod
     def stacked(cls, several: Sequence[_Words]) -> _Words:
         """Return as many words for every network, (N, W, T), padded with -1 to the longest."""
-        pad, longest = torch.nn.functional.pad, max(words.symbols.shape[1] for words in several)
         parts = (
-            torch.stack([pad(part, (0, longest - part.shape[1]), value=beyond) for part in same])
+            pad_sequence([part.T for part in same], batch_first=True, padding_value=beyond).mT
             for same, beyond in zip(zip(*several, strict=True), (-1, 0, 0), strict=True)
         )
         return cls(*parts)
@@ -139,11 +139,13 @@ class _Words(NamedTuple):
 class _Trials(SideBySide):
     """All trials of one model on one task; what is kept of a network is how it was when its trial ended."""
 
+    recipe: TrialSettings
+
     def __init__(
         self, model: str, config: dict[str, Any], task: Task, seeds: Sequence[int], settings: TrialSettings, device: str
     ) -> None:
         self.model, self.shape, self.task, self.seeds = model, config, task, tuple(seeds)
-        self.settings, self.device, self.n_nets = settings, device, len(self.seeds)
+        self.recipe, self.device, self.n_nets = settings, device, len(self.seeds)
         # as the authors' program begins: networks with a stack do so by themselves, others get weights that are normal
         # with deviation 1 / sqrt(rows), and biases of 0 too
         singles = []
@@ -163,58 +165,54 @@ class _Trials(SideBySide):
         )
         self.train_words = self._drawn(settings.words, 0)
         self.dev_words = self._drawn(settings.dev_words, 1)
-        self.best, self.last = [-1.0] * self.n_nets, [0.0] * self.n_nets
-        self.stale, self.epochs = [0] * self.n_nets, [0] * self.n_nets
+        self.best, self.last = np.full(self.n_nets, -1.0), np.zeros(self.n_nets)
+        self.stale, self.epochs = np.zeros(self.n_nets, np.int64), np.zeros(self.n_nets, np.int64)
         self.begin()
 
     @property
-    def total_epochs(self) -> int:
-        return self.settings.epochs
-
-    @property
     def settled(self) -> bool:
-        return all(map(self._stopped, range(self.n_nets)))
+        return bool((self.stale >= self.recipe.patience).all())
 
     def learning_rate(self) -> float:
-        return self.settings.rate
+        return self.recipe.rate
 
     def batches(self) -> Iterator[_Words]:
-        size, batch = self.settings.words, self.settings.batch
+        size, batch = self.recipe.words, self.recipe.batch
         orders = [np.random.default_rng([seed, self.epochs_done]).permutation(size) for seed in self.seeds]
         rows = torch.from_numpy(np.stack(orders)).to(self.device).view(len(orders), -1, batch)
         yield from map(self.train_words.chosen, rows.unbind(1))
 
     def costs(self, batch: _Words) -> Tensor:
-        return _losses(_distributions(self.net, batch.symbols), batch, self.settings.loss)
+        return _losses(_distributions(self.net, batch.symbols), batch, self.recipe.loss)
 
     def check(self) -> None:
-        for number, accuracy in enumerate(_accuracies_of_networks(self.net, self.dev_words)):
-            if self._stopped(number):
-                continue
-            # the last network counts, and five epochs without a better one end a trial
-            self.last[number], self.epochs[number] = accuracy, self.epochs[number] + 1
-            self.stale[number] = 0 if accuracy > self.best[number] else self.stale[number] + 1
-            self.best[number] = max(accuracy, self.best[number])
-            self.keep(number)
+        # the last network counts, and five epochs without a better one end a trial
+        going, accuracies = (
+            self.stale < self.recipe.patience,
+            np.array(_accuracies_of_networks(self.net, self.dev_words)),
+        )
+        better = going & (accuracies > self.best)
+        self.last = np.where(going, accuracies, self.last)
+        self.best = np.where(better, accuracies, self.best)
+        self.stale = np.where(better, 0, self.stale + going)
+        self.epochs += going
+        self.keep(going)
 
     def trials(self) -> list[Trial]:
         """Return what the trials came to."""
-        examples = self.task.sample(self.settings.test_words, split="test", seed=_TEST_SEED)
+        examples = self.task.sample(self.recipe.test_words, split="test", seed=_TEST_SEED)
         test = _accuracies_of_networks(self.whole(self.best_weights), self._words(examples, 2))
         return [
-            Trial(seed, self.network(n), self.best[n], self.last[n], test[n], self.epochs[n])
+            Trial(seed, self.network(n), float(self.best[n]), float(self.last[n]), test[n], int(self.epochs[n]))
             for n, seed in enumerate(self.seeds)
         ]
-
-    def _stopped(self, number: int) -> bool:
-        return self.stale[number] >= self.settings.patience
 
     def _drawn(self, n: int, part: int) -> _Words:
         drawn = [self.task.sample(n, seed=2 * seed + part) for seed in self.seeds]
         return _Words.stacked([self._words(examples, 1) for examples in drawn])
 
     def _words(self, examples: Examples, times: int) -> _Words:
-        padded, null = self.settings.padded, self.shape.get("null")
+        padded, null = self.recipe.padded, self.shape.get("null")
         if padded is not None and null is None:
             raise StacklensError(f"{self.task.name} has no null symbol to pad words with; leave `padded` out")
         number = None if null is None else self.task.alphabet.index(null)

@@ -220,11 +220,9 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     steps = [step for step in _STEPS if step <= soft.valid.shape[1] and soft.valid[:, step - 1].any()]
     steps = steps or [int(soft.valid.sum(0).nonzero()[0][-1]) + 1]
     rows = [soft.valid[:, step - 1] for step in steps]
-    means = [
-        [_rounded(float(values[row, step - 1].mean())) for row, step in zip(rows, steps, strict=True)]
-        for values in (outputs, hidden)
-    ]
-    drift: dict[str, Any] = {"steps": steps, "outputs": means[0], "hidden": means[1]}
+    drift: dict[str, Any] = {"steps": steps}
+    for name, values in (("outputs", outputs), ("hidden", hidden)):
+        drift[name] = [_rounded(float(values[row, step - 1].mean())) for row, step in zip(rows, steps, strict=True)]
     radii = spectral_radii(model, soft)
     found: dict[str, Any] = {
         # in nats: the mean of all actions, and what 5 % of them exceed

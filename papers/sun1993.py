@@ -246,19 +246,14 @@ def states(language: str, number: int) -> Finding:
     kinds |= dict.fromkeys(found.traps, "trap")
     # every state with the mean of the network's own vectors in it, and what it is merged into
     quantiser, vectors, named = found.machine.quantiser, _traced_vectors(language), by_name(found.machine)
-    rows = []
+    numbers, rows = quantiser.assign(vectors), []
     for name, kind in kinds.items():
         state = named[name.removeprefix("trap ")]
         vector = quantiser.label(int(quantiser.assign(found.machine.vectors([state]).numpy())[0]))
-        own = (
-            vectors[quantiser.assign(vectors) == state.number]
-            if kind != "trap" and state.number is not None
-            else vectors[:0]
-        )
+        own = vectors[(numbers == state.number) & (kind != "trap")]  # none of the initial one, which has no number
         mean = [round(float(value), 4) for value in own.mean(0)] if len(own) else None
-        merged = found.alike.states[name]
-        row = {"name": name, "vector": vector, "kind": kind, "merged": merged, "vectors": len(own), "mean": mean}
-        rows.append(row)
+        known = {"name": name, "vector": vector, "kind": kind, "merged": found.alike.states[name]}
+        rows.append({**known, "vectors": len(own), "mean": mean})
     figures = {
         "before": before,
         "only_at_end": list(kinds.values()).count("end"),
