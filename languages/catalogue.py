@@ -125,14 +125,14 @@ def get_language(name: str) -> Language:
     """
     if (sizes := dyck_sizes(name)) is not None:
         return Dyck(*sizes) if len(sizes) == 1 else BoundedDyck(*sizes)
-    if name not in _LANGUAGES and is_path(name):
+    if name in _LANGUAGES:
+        return _LANGUAGES[name][0]()
+    if is_path(name):
         return language_from_file(name)
     if name.startswith(_REGEX):
         pda = from_regex(name.removeprefix(_REGEX))
         return AutomatonLanguage(name, grammar_of(pda), pda)
-    if name not in _LANGUAGES:
-        raise UnknownNameError("language", name, language_names())
-    return _LANGUAGES[name][0]()
+    raise UnknownNameError("language", name, language_names())
 
 
 def language_names() -> list[str]:
@@ -184,11 +184,11 @@ def get_task(name: str) -> Task:
         return DyckNextSet(*sizes) if len(sizes) == 1 else BoundedDyckNextSet(*sizes)
     if (match := _AFTER.fullmatch(name)) and match[1] in _TASKS and isinstance(task := get_task(match[1]), StreamTask):
         return StreamAfter(task, match[2])
-    if name not in _TASKS and (is_path(name) or name.startswith(_REGEX)):
+    if name in _TASKS:
+        return _TASKS[name]
+    if is_path(name) or name.startswith(_REGEX):
         return LanguageNextSet(get_language(name))
-    if name not in _TASKS:
-        raise UnknownNameError("task", name, task_names())
-    return _TASKS[name]
+    raise UnknownNameError("task", name, task_names())
 
 
 def task_names() -> list[str]:

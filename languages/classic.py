@@ -210,11 +210,9 @@ class Blocks(Language):
         # The last block goes round its states, and pops with each arrival in the last of them.
         cycle = [Transition(state, (POP if state == last else NONE,)) for state in self.states[self.free :]]
         steps: dict[Key, Transition] = {(self.states[0], cell, (bottom,)): pushes[0]}
-        for state, symbol, here, following in zip(
-            self.states, self.alphabet, pushes, [*pushes[1:], cycle[0]], strict=False
-        ):
-            steps[state, symbol, (cell,)] = here
-            steps[state, self.alphabet[self.alphabet.index(symbol) + 1], (cell,)] = following
+        for place, state in enumerate(self.states[: self.free]):  # its block goes on, or the next one begins
+            for block in (place, place + 1):
+                steps[state, self.alphabet[block], (cell,)] = [*pushes, cycle[0]][block]
         for state, following in zip(self.states[self.free :], [*cycle[1:], cycle[0]], strict=True):
             steps[state, self.alphabet[-1], (cell,)] = following
         return PushdownAutomaton(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from heapq import heapify, heappop, heappush
+from itertools import product
 
 import numpy as np
 
@@ -227,7 +228,7 @@ class Nesting:
         return _wrap([self._around(pivot, rng), *nested], self._short_word(pivot, rng))
 
     def _around(self, pivot: Nonterminal, rng: np.random.Generator) -> _Sides:
-        return self._walk(self.form.start, rng, *((pivot, a, b) for a in (False, True) for b in (False, True)))
+        return self._walk(self.form.start, rng, *product([pivot], (False, True), (False, True)))
 
     def _binds(self, pivot: Nonterminal, sides: _Sides, rng: np.random.Generator) -> bool:
         around, (left, right) = self._around(pivot, rng), sides
@@ -261,10 +262,8 @@ class Nesting:
         """Return the least number of steps from each point to a goal, for the points from which there is a way."""
         into: dict[_Point, list[_Point]] = defaultdict(list)
         for here, edges in self.edges.items():
-            for left in (False, True):
-                for right in (False, True):
-                    for child, _, on_left in edges:
-                        into[child, left or on_left, right or not on_left].append((here, left, right))
+            for left, right, (child, _, on_left) in product((False, True), (False, True), edges):
+                into[child, left or on_left, right or not on_left].append((here, left, right))
         distances = dict.fromkeys(goals, 0)
         for point in (queue := list(goals)):  # the list grows while it is walked
             for before in into[point]:

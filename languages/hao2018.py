@@ -13,7 +13,7 @@ Also the string reversal of Suzgun et al. 2019, section 7, the same function ove
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any
 
@@ -177,11 +177,8 @@ def words_by_depth(rules: Rules, depth: int, start: str | None = None) -> tuple[
     alternatives = dict(rules).get(rules[0][0] if start is None else start)
     if alternatives is None:
         return ((str(start),),) if depth >= 1 else ()
-    found: set[tuple[Symbol, ...]] = set()
-    for parts in alternatives if depth > 1 else ():
-        for choice in product(*(words_by_depth(rules, depth - 1, part) for part in parts)):
-            found.add(tuple(terminal for word in choice for terminal in word))
-    return tuple(sorted(found))
+    below = ([words_by_depth(rules, depth - 1, part) for part in parts] for parts in alternatives if depth > 1)
+    return tuple(sorted({tuple(chain(*choice)) for words in below for choice in product(*words)}))
 
 
 # ---- Nested brackets, Boolean formulas and subject-auxiliary agreement: sections 4.3 to 4.5 ----

@@ -8,7 +8,7 @@ may end); palindromes have a symbol ⊣ for it (table 1, right), which the netwo
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, product, repeat
 from typing import Any
 
 import numpy as np
@@ -222,17 +222,15 @@ class BoundedDyck(Dyck):
     @cached_property
     def automaton(self) -> PushdownAutomaton:
         """Return a state for every way in which brackets can be open; its stack is never used."""
-        opened: list[tuple[Symbol, ...]] = [()]
-        rules: dict[Key, Transition] = {}
-        for stack in opened:  # the list grows while it is walked
-            for opener, closer in self.pairs:
-                if len(stack) < self.depth:
-                    deeper = (*stack, opener)
-                    opened.append(deeper)
-                    rules[_stack_state(stack), opener, ("⊥",)] = Transition(_stack_state(deeper), (NONE,))
-                    rules[_stack_state(deeper), closer, ("⊥",)] = Transition(_stack_state(stack), (NONE,))
-        states = tuple(map(_stack_state, opened))
-        return PushdownAutomaton(states, self.alphabet, (), rules, _START, frozenset({_START}))
+        closer_of, rules = dict(self.pairs), dict[Key, Transition]()
+        stacks = (stack for depth in range(self.depth + 1) for stack in product(closer_of, repeat=depth))
+        states = {stack: " ".join(stack) or _START for stack in stacks}
+        for stack, deeper in states.items():
+            if stack:
+                here, opener = states[stack[:-1]], stack[-1]
+                rules[here, opener, ("⊥",)] = Transition(deeper, (NONE,))
+                rules[deeper, closer_of[opener], ("⊥",)] = Transition(here, (NONE,))
+        return PushdownAutomaton(tuple(states.values()), self.alphabet, (), rules, _START, frozenset({_START}))
 
     @cached_property
     def _ways(self) -> list[list[int]]:  # by length, from each height to 0
@@ -254,10 +252,6 @@ class BoundedDyck(Dyck):
 
     def _deep_member(self, depth: int, rng: np.random.Generator) -> Word:
         return super()._deep_member(min(depth, self.depth), rng)
-
-
-def _stack_state(stack: tuple[Symbol, ...]) -> str:
-    return " ".join(stack) or _START
 
 
 @dataclass(frozen=True)

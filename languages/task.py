@@ -276,20 +276,18 @@ class OwnTask(Task):
         low, high = lengths or self._sizes[split]
         found: list[Word] = []
         for _ in range(_ROUNDS):  # no output comes after an empty word, so another is drawn in its place
-            sizes = rng.integers(low, high + 1, size=n - len(found)).tolist()
-            found += [word for size in sizes if (word := self._drawn(size, rng))]
+            for size in rng.integers(low, high + 1, size=n - len(found)).tolist():
+                try:
+                    word = make_word(self._draw(size, rng), self.alphabet)
+                except Exception as error:
+                    raise self._broken("draw", f"size {size}", error, "a word, as text or a list of symbols") from error
+                found += [word] if word else []
             if len(found) == n:
                 return found
         raise StacklensError(
             f"draw gives empty words of sizes {low} to {high} of the task {self.name}; expected words of one symbol or "
             "more: make draw give longer ones, or name larger sizes"
         )
-
-    def _drawn(self, size: int, rng: np.random.Generator) -> Word:
-        try:
-            return make_word(self._draw(size, rng), self.alphabet)
-        except Exception as error:
-            raise self._broken("draw", f"size {size}", error, "a word, as text or a list of symbols") from error
 
     def _broken(self, function: str, given: str, error: Exception, expected: str) -> StacklensError:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
