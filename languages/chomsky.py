@@ -153,7 +153,6 @@ class _Frame(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the stack symbol."""
         operand = "" if self.left is None else f"{self.left.slope}x+{self.left.rest}{self.operator}"
         return f"({operand}{'!' if self.must else ''}{'_' if self.lowest else ''}"
 

@@ -278,26 +278,24 @@ def _agreed(control: str, top: Symbol) -> Symbol | None:
     return top if kind in ("noun", "done") else None
 
 
+_derived_task = partial(RuleTask, acceptance="both", by_depth=True)
+_predicted = partial(_derived_task, kind="next symbol", silent=None)
 # The output is the bracket that would close the innermost open one, whether it comes next or not; it counts where it
 # does. (Inside a bracket nothing stands beside a T: no ``(()())``.) Depth 6 is length up to 20, 12 up to 110.
-PARENTHESIS_PREDICTION = RuleTask(
+PARENTHESIS_PREDICTION = _predicted(
     "parenthesis-prediction",
     (*"()[]",),
     (*"()[]",),
-    kind="next symbol",
     initial="start",
     rule=_closing,
     says=lambda _, top: _PAIRS.get(top),
     words=derived(_BRACKETS, 6, 12, distinct=True),
     whole="close".__eq__,
-    acceptance="both",
-    silent=None,
     counted=(")", "]"),
-    by_depth=True,
 )
 # The value of the longest formula that ends here, in reverse Polish notation. The paper's depth 6 to train (length up
 # to 15) and 7 to test (up to 31) are 5 and 6 by this grammar: the authors' program has one more level.
-BOOLEAN_FORMULA = RuleTask(
+BOOLEAN_FORMULA = _derived_task(
     "boolean-formula",
     (*"TF∧∨",),
     ("T", "F"),
@@ -305,27 +303,21 @@ BOOLEAN_FORMULA = RuleTask(
     rule=_evaluation,
     words=derived(_FORMULAS, 5, 6),
     whole=("T", "F").__contains__,
-    acceptance="both",
-    by_depth=True,
 )
 # The output is the auxiliary that agrees with the subject, wherever one could come next; it counts where one does. The
 # modifiers of a noun phrase, printed ``the lobster | (PP | Rel)``, are read as the authors' program has them: none, or
 # one. Depth 16 is length up to 23, 32 up to 51 (the paper's 49 are what its draw happened to reach).
 _WORDS = ("the", "lobster", "lobsters", "has", "have", "in", "that", "slept", "devoured")
-AGREEMENT = RuleTask(
+AGREEMENT = _predicted(
     "agreement",
     _WORDS,
     _WORDS,
-    kind="next symbol",
     initial="subject",
     rule=_agreeing,
     says=_agreed,
     words=derived(RULES, 16, 32),
     whole="said".__eq__,
-    acceptance="both",
-    silent=None,
     counted=("has", "have"),
-    by_depth=True,
 )
 
 # every task of theirs, what it asks, and the section

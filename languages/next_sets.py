@@ -62,8 +62,7 @@ class _NextSet(Task):
             if head not in self._known:
                 self._known[head] = next_symbols(pda, self.end, *head)
             outputs.append(self._known[head])
-        self._check_read(len(outputs), word)
-        return outputs
+        return self._of_whole(word, outputs)
 
     @cached_property
     def _known(self) -> dict[tuple[State, Symbol], Output]:
@@ -177,8 +176,7 @@ class LanguageNextSet(_NextSet):
         for n, symbols in enumerate(self.language.next_symbols(word)[1:], start=1):
             ends = self.end is not None and word[:n] in self.language
             outputs.append((*symbols, *self.output_alphabet[len(self.alphabet) :]) if ends else symbols)
-        self._check_read(len(outputs), word)
-        return outputs
+        return self._of_whole(word, outputs)
 
     def _words(self, n: int, lengths: tuple[int, int] | None, split: Split, rng: np.random.Generator) -> list[Word]:
         return self.language.sample(n, lengths or LENGTHS[split], seed=int(rng.integers(2**63)))

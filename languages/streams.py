@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from .task import BOTTOM, Split, Task
 SIZES: dict[Split, tuple[int, int]] = {"train": (2, 19), "test": (2, 59)}  # n < 20 in training, up to 60 in the test
 PIECES = 10  # in a stream that ``sample`` draws
 
+T = TypeVar("T")
 _BEFORE = "before"
 _MOST_KNOWN = 50_000  # beginnings of pieces
 
@@ -98,13 +99,10 @@ class StreamTask(Task):
                 ends.append(end)
         return outputs, ends
 
-    def _begun(self, pattern: str, start: str) -> re.Match[str]:
-        if (match := re.fullmatch(pattern, start)) is None:
-            raise self._not_begun(start)
-        return match
-
-    def _not_begun(self, start: str) -> NoWordError:
-        return NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+    def _begun(self, found: T | None, start: str) -> T:
+        if found is None:
+            raise NoWordError(f"no stream of {self.name}: none of its pieces begins with {start}")
+        return found
 
     @cached_property
     def _rests(self) -> dict[str, str | None]:
@@ -251,9 +249,7 @@ class CountingStream(StreamTask):
         return "".join(self._blocks.word(sizes))
 
     def _rest(self, start: str) -> str | None:
-        sizes, free = self._blocks.sizes(start), self._blocks.free
-        if sizes is None:
-            raise self._not_begun(start)
+        sizes, free = self._begun(self._blocks.sizes(start), start), self._blocks.free
         if len(sizes) <= free:
             return None
         return "".join(self._blocks.word(self._blocks.whole(sizes[:free])))[len(start) :]
@@ -302,7 +298,7 @@ class Memorization(StreamTask):
         return f"{w}={w[::-1]}"
 
     def _rest(self, start: str) -> str | None:
-        match = self._begun("([12]+)(=?)", start)
+        match = self._begun(re.fullmatch("([12]+)(=?)", start), start)
         return match[1][::-1] if match[2] else None
 
     @cached_property
@@ -330,11 +326,7 @@ class Addition(StreamTask):
     alphabet = ("+", "=", ".", "0", "1")
     _first = None
     smallest = 0
-
-    @property
-    def reference(self) -> None:
-        """Return None: both numbers would have to be read from their ends at once, which takes two stacks."""
-        return
+    reference = None  # both numbers would have to be read from their ends at once, which takes two stacks
 
     def piece(self, n: int, rng: np.random.Generator) -> str:
         first = int(rng.integers(n + 1))
@@ -343,7 +335,7 @@ class Addition(StreamTask):
         return start + (self._rest(start) or "")
 
     def _rest(self, start: str) -> str | None:
-        match = self._begun(rf"{_NUMBER}(\+({_NUMBER}(=?))?)?", start)
+        match = self._begun(re.fullmatch(rf"{_NUMBER}(\+({_NUMBER}(=?))?)?", start), start)
         if not match[5]:
             return None
         total = int(match[1], 2) + int(match[4], 2)

@@ -129,14 +129,13 @@ class Task(ABC):
         symbol of the word. Raises NoWordError: no word of this task begins with ``word``.
         """
         assert self.reference is not None
-        outputs = [step.output for step, _ in run_of(self.reference, word)]
-        self._check_read(len(outputs), word)
-        return outputs
+        return self._of_whole(word, [step.output for step, _ in run_of(self.reference, word)])
 
-    def _check_read(self, read: int, word: Word) -> None:
-        if read < len(word):
+    def _of_whole(self, word: Word, outputs: list[Output]) -> list[Output]:
+        if (read := len(outputs)) < len(word):
             where = f"{word[read]!r} at position {read + 1}{self.form and '; expected '}{self.form}"
             raise NoWordError(f"no word of {self.name} begins with {format_word(word)}: {where}")
+        return outputs
 
     def expected_while_live(self, word: Word) -> list[Output]:
         """Return the right output after each symbol, up to the first one with which no word of the task goes on."""
