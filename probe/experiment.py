@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -179,10 +180,7 @@ class Prefixes:
 
 
 def _runs_after(tables: RunTables, codes: np.ndarray) -> ManyRuns:
-    runs = ManyRuns.start(tables, len(codes))
-    for t in range(codes.shape[1]):
-        runs = runs.step(codes[:, t])
-    return runs
+    return reduce(ManyRuns.step, codes.T, ManyRuns.start(tables, len(codes)))
 
 
 def walked_words(claim: Claim, count: int, longest: int, rng: np.random.Generator) -> list[Word]:

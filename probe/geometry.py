@@ -207,58 +207,44 @@ def linear_probes(
         raise StacklensError(f"no words of length <= {limit}, or none longer: probes are tested on longer words")
     # (M, H) vectors of both sides, scaled by those that are trained on
     mean, spread = parts[0].hidden.mean(0), parts[0].hidden.std(0) + 1e-9
-    scaled = [(part.hidden - mean) / spread for part in parts]
-    types = [_types(part) for part in parts]
-    found = (_probe(target, parts, scaled, types, rng) for target in targets)
-    return LinearProbes(tuple(one for one in found if one is not None), limit)
-
-
-def _types(part: Selection) -> np.ndarray:
-    """Return a number for the last three symbols of every moment, (M,)."""
-    size = len(part.trace.letters) + 1
-    number = np.zeros(len(part), np.int64)
-    for back in range(1, _TYPE + 1):
-        there = part.step >= back
-        symbols = np.where(there, part.trace.symbols[part.word, np.maximum(part.step - back, 0)], size - 1)
-        number = number * size + symbols
-    return number
-
-
-def _probe(
-    target: str,
-    parts: list[Selection],  # moments to train on, and to test on
-    features: list[np.ndarray],  # their vectors, (M, H) each
-    types: list[np.ndarray],  # and their types of input, (M,) each
-    rng: np.random.Generator,
-) -> LinearProbe | None:
-    if target in ("position", "state", "depth"):
-        labels = [np.asarray(getattr(part, "step" if target == "position" else target)) for part in parts]
-    else:
-        labels = [part.below({"top": 0, "below": 1, "third": 2}[target]) for part in parts]
-    names, counts = np.unique(labels[0], return_counts=True)
-    if len(names) < 2:
-        return None
-    machine = _fitted(features[0], labels[0])
-    right = machine.predict(features[1]) == labels[1]
-    # the control task: a random label for every type of input, with the same shares
-    random = rng.choice(len(names), int(max(one.max() for one in types)) + 1, p=counts / counts.sum())
-    asked, wanted = (random[one] for one in types)
-    if len(np.unique(asked)) < 2:
+    features = [(part.hidden - mean) / spread for part in parts]
+    # types of input, (M,) each: the last symbols of every moment as digits of a number, the highest for none
+    types, size, back = list[np.ndarray](), len(seen.letters) + 1, np.arange(1, _TYPE + 1)
+    for part in parts:
+        places = part.step[:, None] - back
+        symbols = np.where(places < 0, size - 1, seen.symbols[part.word[:, None], np.maximum(places, 0)])
+        types.append(symbols @ size ** (_TYPE - back))
+    found = list[LinearProbe]()
+    for target in targets:
+        if target in ("position", "state", "depth"):
+            labels = [np.asarray(getattr(part, "step" if target == "position" else target)) for part in parts]
+        else:
+            labels = [part.below({"top": 0, "below": 1, "third": 2}[target]) for part in parts]
+        names, counts = np.unique(labels[0], return_counts=True)
+        if len(names) < 2:
+            continue
+        machine = _fitted(features[0], labels[0])
+        right = machine.predict(features[1]) == labels[1]
+        # the control task: a random label for every type of input, with the same shares
+        random = rng.choice(len(names), int(max(one.max() for one in types)) + 1, p=counts / counts.sum())
+        asked, wanted = (random[one] for one in types)
         control = float((wanted == asked[0]).mean())
-    else:
-        control = float((_fitted(features[0], asked).predict(features[1]) == wanted).mean())
-    with np.errstate(invalid="ignore"):  # 0 of 0 at depths where no moment is
-        by_depth = np.bincount(parts[1].depth, right) / np.bincount(parts[1].depth)
-    return LinearProbe(
-        target,
-        accuracy=float(right.mean()),
-        trained=float((machine.predict(features[0]) == labels[0]).mean()),
-        majority=float((labels[1] == names[counts.argmax()]).mean()),
-        control=control,
-        classes=len(names),
-        moments=len(right),
-        by_depth=tuple(by_depth.tolist()),
-    )
+        if len(np.unique(asked)) > 1:
+            control = float((_fitted(features[0], asked).predict(features[1]) == wanted).mean())
+        with np.errstate(invalid="ignore"):  # 0 of 0 at depths where no moment is
+            by_depth = np.bincount(parts[1].depth, right) / np.bincount(parts[1].depth)
+        probe = LinearProbe(
+            target,
+            accuracy=float(right.mean()),
+            trained=float((machine.predict(features[0]) == labels[0]).mean()),
+            majority=float((labels[1] == names[counts.argmax()]).mean()),
+            control=control,
+            classes=len(names),
+            moments=len(right),
+            by_depth=tuple(by_depth.tolist()),
+        )
+        found.append(probe)
+    return LinearProbes(tuple(found), limit)
 
 
 def _fitted(features: np.ndarray, labels: np.ndarray) -> Any:

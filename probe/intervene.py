@@ -219,6 +219,23 @@ class _Changes:
             return Edit("stacks", at, self._source().stack, self.stacks)
         return Edit(part, at, self._cell(value, self.cell), number=self.number, place=self.cell)
 
+    def _numbers(self, part: str, value: object, shape: tuple[int, ...], name: str) -> Tensor:
+        """Return ``value`` as numbers of ``shape``; as actions (..., A), such as a network of this kind could say."""
+        given, model = in_shape(value, shape, name), self.runner
+        if part != "actions":
+            return given
+        low, expected = {
+            "signed": (-1.0, "a number from -1, pop, to 1, push"),
+            "strengths": (0.0, "how much is popped and pushed, each from 0 to 1"),
+        }.get(model.action_kind, (0.0, f"the shares of {', '.join(model.operations)}, each from 0 to 1, together 1"))
+        wrong = ((given < low - _ROUNDING) | (given > 1 + _ROUNDING)).any(-1)
+        if model.action_kind == "softmax":
+            wrong |= (given.sum(-1) - 1).abs() > _SHARES_ROUNDING
+        if bool(wrong.any()):
+            numbers = ", ".join(f"{number:g}" for number in given[wrong][0].tolist())
+            raise StacklensError(f"actions cannot be set to {numbers:.60}; expected {expected}")
+        return given
+
     def _by(self, function: Callable[[Tensor], Any], part: str) -> Callable[[Tensor], Tensor]:
         """Return ``function``, which somebody else wrote, checked: it gives as many finite numbers as it is given."""
 
@@ -227,10 +244,7 @@ class _Changes:
             new = guarded(function, name, {part: old.clone()})
             if new is None:
                 raise StacklensError(f"{name} returned None; expected a tensor of shape {tuple(old.shape)}")
-            numbers = in_shape(new, tuple(old.shape), f"{part}, by its function,")
-            if part == "actions":
-                _check_actions(self.runner, numbers)
-            return numbers.to(old.dtype)
+            return self._numbers(part, new, tuple(old.shape), f"{part}, by its function,").to(old.dtype)
 
         return made
 
@@ -241,10 +255,7 @@ class _Changes:
         if callable(value):
             return self._by(value, part)
         if not isinstance(value, str):
-            given = in_shape(value, shape, part)
-            if part == "actions":
-                _check_actions(self.runner, given)
-            return given
+            return self._numbers(part, value, shape, part)
         if value == "zero":
             return torch.zeros_like
         if value == "rounded":
@@ -257,7 +268,24 @@ class _Changes:
             rows = seen.hidden[:, 1:] if part == "hidden" else self._of_steps(seen, part)
             found = torch.from_numpy(rows[seen.valid].mean(0)).expand(len(self.at), *rows.shape[2:])
         elif value == "centre":
-            found = torch.from_numpy(self._centres())
+            # for each word the mean hidden vector of the state that the automaton is in at its step, (B, H)
+            if self.automaton is None:
+                raise StacklensError('set to "centre", and no clusters: give the automaton whose states they are')
+            seen = self._traced(self.reference).with_automaton(self.automaton)
+            run = self._traced(self.words).with_automaton(self.automaton).joined
+            states = run.states[np.arange(len(self.at)), self.at]
+            if (states < 0).any():
+                word = int(np.flatnonzero(states < 0)[0])
+                raise StacklensError(
+                    f"the automaton's run on word {word} is cut before step {self.at[word]}: no centre"
+                )
+            centres = np.zeros((len(states), seen.hidden.shape[-1]))
+            for state in np.unique(states).tolist():
+                chosen = seen.hidden[seen.joined.states == state]
+                if not len(chosen):
+                    raise StacklensError(f"no reference word leads to state {run.names[state]}: give reference=…")
+                centres[states == state] = chosen.mean(0)
+            found = torch.from_numpy(centres)
         elif part == "hidden":  # what another run has there
             found = self._source().hidden
         else:
@@ -317,24 +345,6 @@ class _Changes:
     def _traced(self, words: Sequence[Word]) -> Trace:
         return trace(self.model, words, rounded=self.rounded, stacks=False, activations=self.modules)
 
-    def _centres(self) -> np.ndarray:
-        """Return for each word the mean hidden vector of the state that the automaton is in at its step, (B, H)."""
-        if self.automaton is None:
-            raise StacklensError('set to "centre", and no clusters: give the automaton whose states they are')
-        seen = self._traced(self.reference).with_automaton(self.automaton)
-        run = self._traced(self.words).with_automaton(self.automaton).joined
-        states = run.states[np.arange(len(self.at)), self.at]
-        if (states < 0).any():
-            word = int(np.flatnonzero(states < 0)[0])
-            raise StacklensError(f"the automaton's run on word {word} is cut before step {self.at[word]}: no centre")
-        centres = np.zeros((len(states), seen.hidden.shape[-1]))
-        for state in np.unique(states).tolist():
-            chosen = seen.hidden[seen.joined.states == state]
-            if not len(chosen):
-                raise StacklensError(f"no reference word leads to state {run.names[state]}: give reference=…")
-            centres[states == state] = chosen.mean(0)
-        return centres
-
 
 def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
     """Return ``value`` as numbers of ``shape``: given so, without its first axis, or as one number. Raises
@@ -346,28 +356,11 @@ def in_shape(value: object, shape: tuple[int, ...], name: str) -> Tensor:
         raise StacklensError(
             f"{name} cannot be set to {value!r:.50}; expected numbers of shape {shape[1:]}, or {', '.join(NAMED)}"
         ) from None
-    fits = (
-        given.dim() == 0 or tuple(given.shape) in (shape, shape[1:]) or (len(shape) == 3 and given.shape == shape[2:])
-    )
-    if not fits:
+    if tuple(given.shape) not in ((), shape, shape[1:], shape[2:] if len(shape) == 3 else shape):
         raise StacklensError(f"{name} cannot be set to numbers of shape {tuple(given.shape)}; expected {shape[1:]}")
     if not bool(torch.isfinite(given).all()):
         raise StacklensError(f"{name} cannot be set to numbers that are not finite")
     return given.expand(shape)
-
-
-def _check_actions(model: StackModel[Any], given: Tensor) -> None:
-    """Check that a network of this kind could say the actions ``given`` (..., A)."""
-    low, expected = {
-        "signed": (-1.0, "a number from -1, pop, to 1, push"),
-        "strengths": (0.0, "how much is popped and pushed, each from 0 to 1"),
-    }.get(model.action_kind, (0.0, f"the shares of {', '.join(model.operations)}, each from 0 to 1, together 1"))
-    wrong = ((given < low - _ROUNDING) | (given > 1 + _ROUNDING)).any(-1)
-    if model.action_kind == "softmax":
-        wrong |= (given.sum(-1) - 1).abs() > _SHARES_ROUNDING
-    if bool(wrong.any()):
-        numbers = ", ".join(f"{number:g}" for number in given[wrong][0].tolist())
-        raise StacklensError(f"actions cannot be set to {numbers:.60}; expected {expected}")
 
 
 def _is_number(given: object, size: int) -> bool:

@@ -132,9 +132,8 @@ class Case:
         arguments = [f"at={len(self.base)}", f'set="{"hidden" if self.part == "hidden" else "cells"}"']
         arguments.append(f"from_word={_literal(self.source)}")
         if self.part != "hidden":
-            arguments.append(f"stack={self.stack}")
             cells = f"cell={self.places[0]}, from_cell={self.places[1]}" if self.places else "cell=None"
-            arguments.append(cells)
+            arguments += [f"stack={self.stack}", cells]
         return f"sl.intervene(model, {_literal(self.word)}, {', '.join(arguments)}, rounded=True)"
 
     def __str__(self) -> str:
@@ -226,13 +225,13 @@ class Interchange:
             "same": _share_numbers(self.same),
             "different": _share_numbers(self.different),
             "told_apart": self.told_apart,
-            "soft": None if self.soft is None else _share_numbers(self.soft),
+            "soft": _share_numbers(self.soft),
             "baseline": self.baseline,
             "undefined": self.undefined,
             "by_name": {name: _share_numbers(share) for name, share in self.by_name.items()},
             "worst": None if worst is None else {"word": format_word(worst.word), "call": worst.call},
             "reason": self.reason,
-            "untold": None if self.untold is None else _share_numbers(self.untold),
+            "untold": _share_numbers(self.untold),
             "baselines": {name: _share_numbers(share) for name, share in self.baselines.items()},
             "rank": self.rank,
         }
@@ -373,8 +372,8 @@ class Causality:
         """Return the entry of a report."""
         plain = {name: getattr(self, name) for name in self.PLAIN}
         kinds = {part.what: part.to_dict() for part in self.kinds}
-        more: dict[str, Any] = {"sizes": None if self.sizes is None else list(self.sizes), "score": self.score}
-        more["level"] = None if self.level is None else _share_numbers(self.level)
+        sizes = None if self.sizes is None else list(self.sizes)
+        more = {"sizes": sizes, "score": self.score, "level": _share_numbers(self.level)}
         others = {name: one.to_dict() for name, one in self.others.items()}
         return {**plain, **kinds, **more, "mechanism": self.mechanism, "verdict": self.verdict, "others": others}
 
@@ -442,8 +441,8 @@ def _two_digits(share: float | None) -> str:
     return "–" if share is None else f"{share:.2f}".removeprefix("0")
 
 
-def _share_numbers(share: Share) -> list[float]:
-    return [share.right, share.of, *([] if share.worth is None else [share.worth])]
+def _share_numbers(share: Share | None) -> list[float] | None:
+    return None if share is None else [one for one in (share.right, share.of, share.worth) if one is not None]
 
 
 def _literal(word: Word) -> str:

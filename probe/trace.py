@@ -224,14 +224,8 @@ class Trace:
             run = self.joined
             columns["state"] = np.array([*run.names, ""], dtype=object)[run.states[word, step + 1]]
             columns["depth"] = run.depths[word, step + 1]
-        arrays = {
-            "hidden": self.hidden[:, 1:],
-            "action": self.actions,
-            "pushed": self.pushed,
-            "reading": self.reading,
-            "output": self.output,
-            **self.activations,
-        }
+        given = {name: getattr(self, name) for name in ("pushed", "reading", "output")}
+        arrays = {"hidden": self.hidden[:, 1:], "action": self.actions, **given, **self.activations}
         for name, array in arrays.items():
             rows = array[word, step]
             for place in np.ndindex(rows.shape[1:]):

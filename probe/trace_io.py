@@ -98,16 +98,10 @@ def load_trace(path: str | Path) -> Trace:
             raise StacklensError(f"of format {head.format!r}, version {head.version}; this stacklens reads {_VERSION}")
         _check_axes(head, arrays)
         automaton = None if head.automaton is None else from_json(head.automaton)
-    seen = Trace(
-        words=head.words,
-        letters=head.letters,
-        **{name: arrays.get(name) for name in ARRAYS},  # type: ignore[arg-type]
-        rounded=head.rounded,
-        card=head.card,
-        automaton=automaton,
-        activations={name[len(_ACTIVATION) :]: arrays[name] for name in arrays if name.startswith(_ACTIVATION)},
-        begin=head.begin,
-    )
+    own: dict[str, Any] = {name: getattr(head, name) for name in ("words", "letters", "rounded", "card", "begin")}
+    own |= {name: arrays.get(name) for name in ARRAYS}
+    inside = {name[len(_ACTIVATION) :]: arrays[name] for name in arrays if name.startswith(_ACTIVATION)}
+    seen = Trace(**own, automaton=automaton, activations=inside)
     card, folder = head.card, Path(path).parent
     if card is None:
         return seen
@@ -120,7 +114,6 @@ def load_trace(path: str | Path) -> Trace:
 
 
 def _check_axes(head: _Head, arrays: Mapping[str, np.ndarray]) -> None:
-    """Check that the arrays are those of a trace of these words."""
     if wrong := {name for name in arrays if not name.startswith(_ACTIVATION)} ^ set(ARRAYS) - {
         name for name in _OPTIONAL if name not in arrays
     }:
