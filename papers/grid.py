@@ -256,11 +256,9 @@ class RowResult:
     @classmethod
     def from_dict(cls, content: object) -> RowResult:
         """Return what `dataclasses.asdict` gave. Raises StacklensError: something is missing, or too much."""
-
-        def networks(several: list[Any]) -> tuple[Network, ...]:
-            return tuple(from_fields(Network, one) for one in several)
-
-        row = from_fields(cls, content, networks=networks, seeds=tuple)
+        row = from_fields(
+            cls, content, seeds=tuple, networks=lambda nets: tuple(from_fields(Network, one) for one in nets)
+        )
         if tuple(network.seed for network in row.networks) != row.seeds:
             raise StacklensError(f"{row.name}: the networks are not those of the seeds {list(row.seeds)}")
         return row

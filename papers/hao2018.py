@@ -50,12 +50,8 @@ def _condition_row(task: str, controller: str, memory: str, reported: str = "") 
     what = PaperTask(task, **declared("hao2018")["hao2018-table1"]["tasks"][task])
     kind = "" if memory == "stack" else f"{memory}, "
     buffered, stack = memory == "buffered", memory != "no stack"
-    cells = {
-        "task": what.shown,
-        "buffered": "yes" if buffered else "no",
-        "controller": controller,
-        "stack": "yes" if stack else "no",
-    }
+    shown = {True: "yes", False: "no"}
+    cells = {"task": what.shown, "buffered": shown[buffered], "controller": controller, "stack": shown[stack]}
     columns = (f"{score} {statistic}" for score in _SCORES for statistic in _STATISTICS)
     figures = dict(zip(columns, reported.split(), strict=bool(reported)))
     source = f"section 5, experiment {what.experiment}, table 1; losses and initial weights: the authors' program"
@@ -64,7 +60,6 @@ def _condition_row(task: str, controller: str, memory: str, reported: str = "") 
 
 
 def _train_condition(what: PaperTask, controller: str, memory: str, settings: RunSettings) -> list[Outcome]:
-    """Return the trials of one line, trained as the settings say."""
     from .hao2018_trials import TrialSettings, run_trials
 
     # the model, and its shape besides the alphabet

@@ -199,7 +199,6 @@ class _Trials(SideBySide):
         self.keep(going)
 
     def trials(self) -> list[Trial]:
-        """Return what the trials came to."""
         examples = self.task.sample(self.recipe.test_words, split="test", seed=_TEST_SEED)
         test = _accuracies_of_networks(self.whole(self.best_weights), self._words(examples, 2))
         return [
@@ -242,5 +241,4 @@ def _accuracies_of_networks(net: StackModel[Any], words: _Words) -> list[float]:
         found = _distributions(net, part.symbols).argmax(-1).movedim(0, -1)  # (N, W, T)
         right = right + ((found == part.targets) & part.counts).sum((-2, -1)).cpu()
         total = total + part.counts.sum((-2, -1)).cpu()
-    accuracies: list[float] = (right / total).tolist()
-    return accuracies
+    return [float(share) for share in right / total]

@@ -127,9 +127,43 @@ class SymbolScan:
         self.nets, self.n_stacks, _, self.size = pushed.shape
         self._memories = self.nets * self.n_stacks  # M
         actions = weights["action_weights"].reshape(self.nets, self.n_stacks, shape.operations, self.size)  # A
-        rows = np.concatenate([actions[:, :, self._order], pushed], 2)  # (N, stacks, operations + 1, H)
-        self.heads = rows.reshape(self.nets, -1, self.size)
-        self._make_room(_SLOTS * shape.steps, min(shape.depth + shape.steps, shape.limit))
+        heads = np.concatenate([actions[:, :, self._order], pushed], 2)  # (N, stacks, operations + 1, H)
+        self.heads = heads.reshape(self.nets, -1, self.size)
+        # room for so many steps, in which an error goes so many cells deep at most
+        slots, cells = _SLOTS * shape.steps, min(shape.depth + shape.steps, shape.limit)
+        nets, memories, read = self.nets, self._memories, self.n_stacks * shape.depth
+        stacks = memories * (1 + shape.lists)
+
+        def room(*sizes: int) -> Array:
+            return np.zeros(sizes, self.heads.dtype)
+
+        self._columns = [room(shape.limit + 3, stacks) for _ in range(2)]
+        self._part, self._parts = room(shape.limit, stacks), room(self._moves, cells, stacks)
+        self._symbols = np.zeros(slots, np.int64)
+        shares, kept = room(slots, shape.operations, memories), room(slots, 1 + cells + 1, stacks)
+        self._all = _ScanSteps(
+            hidden=room(slots, nets, self.size),
+            slopes=room(slots, nets, 1, self.size),
+            seen=room(slots, nets, read),
+            shares=shares,
+            moves=room(slots, self._moves, stacks) if shape.lists else shares,
+            kept=kept,
+            pushed=room(slots, memories) if shape.lists else kept[:, 0],
+            push_slopes=room(slots, memories),
+            errors=room(slots, nets, 1, self.size),
+            of_rows=room(slots, nets, 1, self.n_stacks * heads.shape[2]),
+            of_seen=room(slots, nets, 1, read),
+        )
+        # views are made once: indexing takes as long as a small product
+        self._steps = [_ScanSteps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
+        rows = [step.of_rows.reshape(memories, -1).T for step in self._steps]
+        self._rows_of_shares, self._rows_of_pushed = [row[:-1] for row in rows], [row[-1] for row in rows]
+        self._moves_by_cell = [step.moves[:, None] for step in self._steps]
+        self._read = [step.of_seen.reshape(memories, shape.depth).T for step in self._steps]
+        self._cell_errors = [room(cells + 4, stacks) for _ in range(2)]
+        self._turns = [self._turn(number, cells) for number in range(shape.steps)]
+        counts = [len(turn.after) for turn in self._turns]
+        self._laid_to = [[self._laid(step.kept, count) for count in counts] for step in self._steps]
         self.empty()
 
     def weights(self) -> dict[str, Array]:
@@ -205,73 +239,9 @@ class SymbolScan:
         outputs = self.probabilities()
         wrong = -outputs
         wrong[:, target] += 1
-        first = self._now + 1 - min(self._learned, self.shape.steps)
-        gradients = self._gradients(np.matmul(wrong[:, None], self.outputs), first)
-        pace = rates[:, None, None]
-        for weights, gradient in zip((self.heads, self.inputs, self.memory), gradients, strict=True):
-            gradient *= pace
-            weights += gradient
-        self.outputs += (pace * wrong[:, :, None]) * self._steps[self._now].hidden[:, None]
-        probability: Array = outputs[:, target]
-        return probability
-
-    def _make_room(self, slots: int, cells: int) -> None:
-        """Make room for so many steps, in which an error goes so many cells deep at most."""
-        shape, nets, memories, heads = self.shape, self.nets, self._memories, self.shape.operations + 1
-        stacks, read = memories * (1 + shape.lists), self.n_stacks * shape.depth
-
-        def room(*sizes: int) -> Array:
-            return np.zeros(sizes, self.heads.dtype)
-
-        self._columns = [room(shape.limit + 3, stacks) for _ in range(2)]
-        self._part, self._parts = room(shape.limit, stacks), room(self._moves, cells, stacks)
-        self._symbols = np.zeros(slots, np.int64)
-        shares, kept = room(slots, shape.operations, memories), room(slots, 1 + cells + 1, stacks)
-        self._all = _ScanSteps(
-            hidden=room(slots, nets, self.size),
-            slopes=room(slots, nets, 1, self.size),
-            seen=room(slots, nets, read),
-            shares=shares,
-            moves=room(slots, self._moves, stacks) if shape.lists else shares,
-            kept=kept,
-            pushed=room(slots, memories) if shape.lists else kept[:, 0],
-            push_slopes=room(slots, memories),
-            errors=room(slots, nets, 1, self.size),
-            of_rows=room(slots, nets, 1, self.n_stacks * heads),
-            of_seen=room(slots, nets, 1, read),
-        )
-        # views are made once: indexing takes as long as a small product
-        self._steps = [_ScanSteps(*parts) for parts in zip(*vars(self._all).values(), strict=True)]
-        rows = [step.of_rows.reshape(memories, heads).T for step in self._steps]
-        self._rows_of_shares, self._rows_of_pushed = [row[:-1] for row in rows], [row[-1] for row in rows]
-        self._moves_by_cell = [step.moves[:, None] for step in self._steps]
-        self._read = [step.of_seen.reshape(memories, shape.depth).T for step in self._steps]
-        self._cell_errors = [room(cells + 4, stacks) for _ in range(2)]
-        self._turns = [self._turn(number, cells) for number in range(shape.steps)]
-        counts = [len(turn.after) for turn in self._turns]
-        self._laid_to = [[self._laid(step.kept, count) for count in counts] for step in self._steps]
-
-    def _turn(self, number: int, cells: int) -> _Turn:
-        """Return the views for the step that is ``number`` steps back; where that is 0, an error enters."""
-        after, before = (self._cell_errors[(number + place) % 2] for place in (0, 1))
-        count = min(self.shape.depth + number - 1, cells)
-        wider = min(count + 1, cells)
-        row, column = after.strides
-        size = (self._moves, wider, after.shape[1])
-        moved = as_strided(after[2:], size, (-self._stride * row, row, column))
-        read, parts = before[1 : 1 + self.shape.depth, : self._memories], self._parts
-        views = (after[1 : 1 + count], before[1 : 1 + wider], moved, read, after[1])
-        return _Turn(*views, parts[:, :count], parts[:, :wider])
-
-    def _laid(self, column: Array, count: int) -> Array:
-        size = (self._moves, count, column.shape[1])
-        return as_strided(column, size, (self._stride * column.strides[0], *column.strides))
-
-    def _gradients(self, error: Array, first: int) -> tuple[Array, Array, Array]:
-        """Return the gradients of heads, inputs and memory's weights, (N, ...), from ``error`` (N, 1, H) of the last h,
-        back to ``first``.
-        """
-        now = self._now
+        now, pace = self._now, rates[:, None, None]
+        first = now + 1 - min(self._learned, self.shape.steps)  # where the error goes back to
+        error = np.matmul(wrong[:, None], self.outputs)  # of the last hidden layer, (N, 1, H)
         # the steps before the last have pushed what they would push by the weights of the moment
         value = self.heads.reshape(self.nets, self.n_stacks, -1, self.size)[:, :, -1]
         hidden = self._all.hidden[first:now].swapaxes(0, 1)
@@ -289,14 +259,35 @@ class SymbolScan:
         back = self._all.errors[first : now + 1]
         if max(np.abs(error).max(), entered.max(), back.max(), -back.min()) > self.shape.clip:
             self._back(error, first, clips=True)
-        # sums over steps, all networks at once: products of matrices
+        # gradients, (N, ...) each, are sums over steps, all networks at once: products of matrices
         errors, rows = self._all.errors[first : now + 1, :, 0], self._all.of_rows[first:now, :, 0]
-        of_heads = np.matmul(rows.transpose(1, 2, 0), self._all.hidden[first:now].swapaxes(0, 1))
+        of_heads = np.matmul(rows.transpose(1, 2, 0), hidden)
         chosen = np.arange(self.inputs.shape[1])[:, None] == self._symbols[first : now + 1]
         of_inputs = np.matmul(chosen.astype(errors.dtype), errors.swapaxes(0, 1))
         begun = int(now + 1 - first == self.shape.steps)
         seen = self._all.seen[first + begun : now + 1].swapaxes(0, 1)
-        return of_heads, of_inputs, np.matmul(errors[begun:].transpose(1, 2, 0), seen)
+        of_memory = np.matmul(errors[begun:].transpose(1, 2, 0), seen)
+        for weights, gradient in ((self.heads, of_heads), (self.inputs, of_inputs), (self.memory, of_memory)):
+            gradient *= pace
+            weights += gradient
+        self.outputs += (pace * wrong[:, :, None]) * self._steps[now].hidden[:, None]
+        return np.asarray(outputs[:, target])
+
+    def _turn(self, number: int, cells: int) -> _Turn:
+        """Return the views for the step that is ``number`` steps back; where that is 0, an error enters."""
+        after, before = (self._cell_errors[(number + place) % 2] for place in (0, 1))
+        count = min(self.shape.depth + number - 1, cells)
+        wider = min(count + 1, cells)
+        row, column = after.strides
+        size = (self._moves, wider, after.shape[1])
+        moved = as_strided(after[2:], size, (-self._stride * row, row, column))
+        read, parts = before[1 : 1 + self.shape.depth, : self._memories], self._parts
+        views = (after[1 : 1 + count], before[1 : 1 + wider], moved, read, after[1])
+        return _Turn(*views, parts[:, :count], parts[:, :wider])
+
+    def _laid(self, column: Array, count: int) -> Array:
+        size = (self._moves, count, column.shape[1])
+        return as_strided(column, size, (self._stride * column.strides[0], *column.strides))
 
     def _back(self, error: Array, first: int, clips: bool = False) -> None:
         """Let the ``error`` of the last step go back to step ``first``; clip whatever the program does, if asked."""

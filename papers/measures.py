@@ -1,7 +1,4 @@
-"""What is measured of one network of a grid besides its scores: long words, and predictors of what comes of it.
-
-Everything heavy is imported where it is needed: a list of experiments must not wait for torch.
-"""
+"""What is measured of one network of a grid besides its scores: long words, and predictors of what comes of it."""
 
 from __future__ import annotations
 
@@ -9,23 +6,27 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
 from ..automata.coverage import pumps
 from ..automata.pda import Word
 from ..automata.runs import greatest_heights
 from ..core.errors import StacklensError, UnknownNameError
+from ..extract.samples import margins as margins_of
+from ..extract.specification import TaskSpecification
 from ..languages.catalogue import get_task
 from ..languages.classic import Dyck
 from ..languages.language import make_word
 from ..languages.next_sets import BoundedDyck
 from ..languages.task import Task
-
-if TYPE_CHECKING:
-    from ..models.base import ActionKind, StackModel
-    from ..probe.trace import Trace
+from ..models.base import ActionKind, StackModel, one_thread
+from ..models.inference import outputs_on
+from ..models.rounding import Operation, Rounded, operation_numbers, round_actions
+from ..probe.geometry import distances
+from ..probe.trace import Trace, trace
 
 
 def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
@@ -35,9 +36,6 @@ def measures_of(model: Any, task: str | None) -> dict[str, Any] | None:
     `accuracy_by_length` says, beside the "lengths" and how many "words" of each, None where the task has no
     such words. Networks with an input queue are None: they answer to whole words.
     """
-    from ..models.base import one_thread
-    from ..models.rounding import Rounded
-
     if task is None or not model.n_stacks or not model.real_time or model.task_kind == "recognition":
         return None
     try:
@@ -164,9 +162,6 @@ def depth_of(language: Dyck, word: Word) -> int:
 
 def first_wrong(model: StackModel[Any], task: Task, words: tuple[Word, ...]) -> np.ndarray:
     """Return after how many symbols ``model`` first says something wrong that counts, (N,) int; 0 for never."""
-    from ..extract.specification import TaskSpecification
-    from ..models.inference import outputs_on
-
     asked = TaskSpecification(task)
     wrong = outputs_on(model, words) != asked.answers(model, words)
     scored = asked.scored(words)
@@ -207,9 +202,6 @@ def predictors(model: StackModel[Any], words: tuple[Word, ...]) -> dict[str, Any
     """Return figures by name, and "drift by step": at "steps" those of outputs and hidden vectors.
     What a network has not is None, as spread where too little is pushed.
     """
-    from ..extract.samples import margins as margins_of
-    from ..probe.trace import trace
-
     soft, rounded = (trace(model, words, rounded=whole, stacks=False) for whole in (False, True))
     alive = soft.valid
     actions = soft.actions[alive]
@@ -262,8 +254,6 @@ def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
     """Return the spectral radius of d hidden' / d hidden at some steps of ``seen``, (M,), the reading held as it was.
     Above 1 a disturbance of the hidden vector grows from step to step, as far as the stack does not take it away.
     """
-    import torch
-
     if not seen.hidden.shape[-1]:  # a controller without a state
         return np.zeros(0)
     rows, steps = np.nonzero(seen.valid)
@@ -292,11 +282,6 @@ def _spread(model: StackModel[Any], seen: Trace) -> float | None:
     Only steps whose rounded action pushes count, or all where every action writes, as on a ring; the worst of several
     stacks counts. None where fewer than two symbols are pushed, or the symbols themselves are.
     """
-    import torch
-
-    from ..models.rounding import Operation, operation_numbers, round_actions
-    from ..probe.geometry import distances
-
     if model.pushes_input or model.action_kind == "none" or seen.pushed is None:
         return None
     taken = torch.from_numpy(seen.actions[seen.valid])

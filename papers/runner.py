@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from ..extract.config import DEFAULT_BUDGET, ExtractionConfig
 from ..extract.jobs import finished
 from . import hao2018, joulin2015, sun1993, sun1993_steps, suzgun2019
 from .grid import SETTINGS, Grid, GridResults, GridRow, Network, Outcome, RowResult, RunSettings, results_of
-from .measures import measures_of
 from .results import Experiment, Measured, Results, processor, read_results, result_path, versions, write_results
 
 # ---- Networks of a grid kept in files: a checkpoint each, so that an extraction is run again without the training.
@@ -87,7 +87,6 @@ def _made_folder(folder: Path) -> Path:
 # ---- Running the rows of a grid ----
 
 _LONGEST_WORD = 300  # characters of a word that is kept
-_KEPT = "rows that are done are kept: run it again"  # what to do when a process is killed
 
 
 def run_grid(
@@ -122,7 +121,8 @@ def run_grid(
 
     check_device(settings.device)
     run_row = partial(_run_row, grid.name, settings, networks)  # which can be sent to another process
-    row_results = finished(run_row, todo, min(jobs, len(todo)), kept=_KEPT)
+    kept = "rows that are done are kept: run it again"  # what to do when a process is killed
+    row_results = finished(run_row, todo, min(jobs, len(todo)), kept=kept)
     for number, done in enumerate(row_results, start=1):
         results = _results_so_far(grid, folder, fresh).with_row(done, order)  # with what other runs have written since
         write_results(results, folder)
@@ -156,6 +156,8 @@ def _results_so_far(grid: Grid, folder: Path, fresh: bool) -> GridResults:
 
 def _run_row(grid: str, settings: RunSettings, folder: Path | None, row: GridRow) -> RowResult:
     """Return what comes of a row: train it, or read its networks in ``folder``, and extract from what converged."""
+    from .measures import measures_of
+
     clock = _Clock()
     command = f'stacklens papers run {grid} --rows "{row.name}" {settings.options} --fresh'
     own = None if folder is None else folder / grid
@@ -204,16 +206,10 @@ def extraction_of(model: Any, task: str | None, budget: float = DEFAULT_BUDGET) 
         kept = {
             "status": found.status,
             "reason": found.reason,
-            "method": report["method"],
-            "caution": report["caution"],
-            "budget": report["budget"],
-            "automaton": report["automaton"],
-            "stacks": report["stacks"],
+            **{name: report[name] for name in ("method", "caution", "budget", "automaton", "stacks")},
             "contradicted": None if contradicted is None else contradicted.to_dict(),
             "rounding_mismatch": fidelity["rounding"]["mismatch"],
-            "minority_transitions": fidelity["minority_transitions"],
-            "action_margin": fidelity["action_margin"],
-            "graded_actions": fidelity["graded_actions"],
+            **{name: fidelity[name] for name in ("minority_transitions", "action_margin", "graded_actions")},
             "proof": report["proof"],
             "certificate": {key: report["certificate"].get(key) for key in ("verdict", "reason", "words")},
             "horizon": {
@@ -305,14 +301,14 @@ _Progress = Callable[[str], None]
 
 def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None, folder: Path | None = None) -> Results:
     """Return what ``experiment`` measures; what is measured so far stands in ``folder``, see `part_of`."""
+    stated = attrgetter("section", "claim", "paper")  # what a claim says, measured or not
     # the first claims as a stopped run measured them, unless anything is another than it was
     before: tuple[Measured, ...] = ()
     with suppress(StacklensError):  # no such file, or one that was spoilt: everything is measured
         found = None if folder is None else read_results(f"{experiment.name}.part", folder)
         if found is not None and found.versions == versions() and found.seeds == experiment.seeds:
-            stated = [(claim.section, claim.claim, claim.paper) for claim in found.claims]
-            asked = [(claim.section, claim.claim, claim.paper) for claim in experiment.claims[: len(stated)]]
-            before = found.claims if stated == asked else ()
+            asked = experiment.claims[: len(found.claims)]
+            before = found.claims if [*map(stated, found.claims)] == [*map(stated, asked)] else ()
     results = Results(
         paper=experiment.paper,
         experiment=experiment.name,
@@ -329,15 +325,8 @@ def run_experiment(experiment: Experiment, progress: _Progress = lambda _: None,
             continue
         begun = time.process_time()
         finding = claim.measure()
-        done = Measured(
-            section=claim.section,
-            claim=claim.claim,
-            paper=claim.paper,
-            ours=finding.ours,
-            command=f"stacklens papers run {experiment.name}",
-            seconds=round(time.process_time() - begun, 1),
-            figures=finding.figures,
-        )
+        command, taken = f"stacklens papers run {experiment.name}", round(time.process_time() - begun, 1)
+        done = Measured(*stated(claim), finding.ours, command, taken, finding.figures)
         results = replace(results, claims=(*results.claims, done), seconds=round(results.seconds + done.seconds, 1))
         if folder is not None:
             write_results(replace(results, experiment=f"{experiment.name}.part"), folder)

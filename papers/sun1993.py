@@ -36,6 +36,7 @@ from .sun1993_steps import (
     timed_training,
     without_monitor,
 )
+from .tables import low_to_high
 
 if TYPE_CHECKING:
     from ..extract.result import Extraction
@@ -449,8 +450,7 @@ def rounds(recipe: str, sizes: Sizes) -> Finding:
         shown += f"; not exact after all: {sizes.nets - len(enough)}"
     added = []
     for some in filter(None, ([number for number in numbers if number] for numbers in given)):
-        low, high = min(some), max(some)
-        added.append(f"{low if low == high else f'{low}–{high}'} to {count(len(some), 'net')}")
+        added.append(f"{low_to_high(some)} to {count(len(some), 'net')}")
     shown += f". Words added, round by round: {'; '.join(added)}" if added else ""
     return Finding(shown, {"nets": sizes.nets, "rounds_of_exact_nets": enough, "words_added": given})
 

@@ -37,7 +37,6 @@ _COLUMNS = (
 _STATE_COLUMNS = ("state", "vector", "mean of the network's own vectors", "merged into", "moves")
 _EMPTY = {"⊥": "ϕ"}
 BEYOND = 2  # so much longer are the words that no epoch is chosen by
-_TITLE = "Sun et al. 1993, tables 1 and 2: palindromes step by step"
 
 
 def steps_beside(results: Results) -> TextTable:
@@ -61,7 +60,7 @@ def steps_beside(results: Results) -> TextTable:
             rows.append((word, str(number + 1), word[number], state, *ours_beside, "yes" if alike else "no"))
     same = sum(row[-1] == "yes" for row in rows)
     caption = f"stacklens papers run {results.experiment}; the same operation in {same} of {len(rows)} steps"
-    return TextTable(_TITLE, _COLUMNS, tuple(rows), caption)
+    return TextTable("Sun et al. 1993, tables 1 and 2: palindromes step by step", _COLUMNS, tuple(rows), caption)
 
 
 def figure_tables(results: Results) -> list[TextTable]:
@@ -277,18 +276,13 @@ def errors_of(recipe: str, sizes: NetSizes) -> Finding:
     members = [members_of_length(language, language.alphabet, size) for size in range(length + 1)]
 
     def wrong(net: StackModel[Any]) -> list[int]:
-        """Return how many of all words up to ``length`` each network gets wrong."""
         each = zip(verdicts_on_all(net, length), members, strict=True)
         counted: list[int] = sum((verdicts != right).sum(-1) for verdicts, right in each).tolist()
         return counted
 
-    bare = without_monitor(training.net)
-    counted = {
-        "without_monitor": wrong(bare),
-        "with_monitor": wrong(training.net),
-        "rounded_without_monitor": wrong(Rounded(bare)),
-        "rounded_with_monitor": wrong(Rounded(training.net)),
-    }
+    kinds = {"without_monitor": without_monitor(training.net), "with_monitor": training.net}
+    kinds |= {f"rounded_{name}": Rounded(net) for name, net in kinds.items()}
+    counted = {name: wrong(net) for name, net in kinds.items()}
     shown = {name: f"{statistics.median(each):g} ({min(each)}–{max(each)})" for name, each in counted.items()}
     ours = (
         f"median (fewest–most) of {nets} nets: {shown['without_monitor']}, rounded {shown['rounded_without_monitor']}; "

@@ -25,7 +25,6 @@ from ..languages.classic import Dyck
 from ..languages.task import Examples, Split, Task
 from ..models.training.recipes import SUZGUN, FitRecipe, suzgun_recipe
 from .grid import CONVERGED, Grid, GridRow, Network, Outcome, RunSettings, read_grid
-from .measures import depth_of, measures_of
 from .results import FOLDER, Experiment, Finding, declared, declared_experiment, processor
 
 if TYPE_CHECKING:
@@ -123,6 +122,8 @@ _FEWER = ", 8 hidden units, 5,000 words"  # how rows of D6 with one number a cel
 
 def lengths_and_depths(words: int = _WORDS) -> Finding:
     """Return how many words of D2 have which length and which greatest depth, of those trained and tested on."""
+    from .measures import depth_of
+
     task, language = get_task("dyck-2"), Dyck(2)
     figures, parts = {}, []
     for split in get_args(Split):
@@ -462,6 +463,7 @@ def repeated_blocks() -> Experiment:
 def measure_blocks(name: str) -> Finding:
     """Return how a network of the zoo does on words that repeat a block, and on random ones."""
     from ..models.checkpoint import ZOO, load_checkpoint
+    from .measures import measures_of
 
     checkpoint = load_checkpoint(ZOO / f"{name}.pt")
     measures = measures_of(checkpoint.model, checkpoint.task["language"])

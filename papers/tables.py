@@ -32,6 +32,10 @@ LONG_WORDS = (
     *("measured", "symbols", "pumped words", "random words", "rounded, pumped words", "rounded, random words"),
     *("first wrong after, pumped", "first wrong after, random"),
 )
+_LONG_NOTE = (
+    "networks that learned their task, in percent by symbols: words that repeat a block, beside random words of the "
+    "same task, length and depth; first wrong after: the median number of symbols over the networks that ever were"
+)
 
 
 def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
@@ -50,13 +54,11 @@ def extraction_cells(networks: Sequence[Network] | None) -> tuple[str, ...]:
     sizes = []
     for key in ("states", "stack_symbols"):
         before = [one["before_minimization"][key] for one in automata]
-        sizes.append(
-            f"{_low_to_high([one[key] for one in automata])} ({_low_to_high(before)})" if automata else NOTHING
-        )
+        sizes.append(f"{low_to_high([one[key] for one in automata])} ({low_to_high(before)})" if automata else NOTHING)
     # the lengths of the shortest words known on which rounded networks differ, and of how many, among which
     horizons = [one["horizon"]["rounded network"] for one in found if one.get("horizon")]
     lengths = [one["shortest_difference"]["length"] for one in horizons if one["shortest_difference"] is not None]
-    differs = f"{f'{_low_to_high(lengths)}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
+    differs = f"{f'{low_to_high(lengths)}: ' if lengths else ''}{len(lengths)} of {len(horizons)}"
     return (converged, extracted, *sizes, proved, certified, equal, differs if horizons else NOTHING)
 
 
@@ -70,7 +72,8 @@ def _extraction_counts(found: Sequence[dict[str, Any]]) -> tuple[int, int, int, 
     )
 
 
-def _low_to_high(numbers: Sequence[int]) -> str:
+def low_to_high(numbers: Sequence[int]) -> str:
+    """Return the smallest and the largest of ``numbers``, as one where they are the same."""
     low, high = min(numbers), max(numbers)
     return str(low) if low == high else f"{low}–{high}"
 
@@ -141,11 +144,9 @@ class _Line:
 
     @property
     def networks(self) -> tuple[Network, ...] | None:
-        """Return the networks of all runs, None without any."""
         return tuple(network for run in self.runs for network in run.networks) if self.runs else None
 
     def statistic(self, name: str, score: str) -> float | None:
-        """Return a statistic over the networks of all runs."""
         return statistic(name, [network.scores for network in self.networks or ()], score)
 
 
@@ -210,7 +211,21 @@ class _Sheet:
                 each = (map(str, (run.data_seed for run in line.runs)), map(self.figure, means), converged)
                 lines.append((line, (*map(" / ".join, each), self.figure(max(means) - min(means)))))
             tables.append(self.table("By data seed", columns, lines, "a data seed draws the training words anew"))
-        if tried := [(line, cells) for line in self.lines for cells in _tried_cells(line.networks or ())]:
+        # a line for all settings that were tried for a row, see `_TRIED_COLUMNS`
+        tried = list[tuple[_Line, tuple[str, ...]]]()
+        for line in self.lines:
+            found: dict[str, dict[str, list[float]]] = {}
+            for name, value in (score for network in line.networks or () for score in network.scores.items()):
+                match = _TRIED.fullmatch(name)
+                if match and match[2] in TRIED_FIGURES:
+                    found.setdefault(match[1], {figure: [] for figure in TRIED_FIGURES})[match[2]].append(value)
+            for settings, figures in found.items():
+                symbols, updates, seconds, losses, tests = figures.values()
+                spent = f"{max(symbols):,.0f}", f"{max(updates):,.0f}", f"{max(seconds) / 60:.1f}"
+                best = f"{min(losses):.2g}", f"{100 * tests[losses.index(min(losses))]:.1f}"
+                over_all = f"{100 * statistics.median(tests):.1f} / {100 * max(tests):.1f}"
+                tried.append((line, (settings, *spent, *best, over_all)))
+        if tried:
             tables.append(self.table("What was tried", _TRIED_COLUMNS, tried, self.grid.tried_note))
         return tables
 
@@ -227,26 +242,25 @@ class _Sheet:
         ]
         if texts := ", ".join(dict.fromkeys(row.texts for row in rows if row.texts)):
             parts.append(f"text {texts}")
-        orders = self._orders() if self.grid.ranked else ""
-        return "; ".join(parts) + "".join(f". {note}" for note in (orders, self.grid.note) if note)
-
-    def _orders(self) -> str:
-        """Return the rows from the smallest figure in the ranked column to the largest, ours and the paper's."""
-        score, name = self.grid.ranked.rsplit(" ", 1)
-        ours, theirs = dict[str, float](), dict[str, float]()
-        for line in self.lines:
-            value, row = line.statistic(name, score), line.row
-            if value is not None and self.grid.ranked in row.reported:
-                ours[row.name], theirs[row.name] = value, float(row.reported[self.grid.ranked])
-        # pairs that the paper tells apart, and how many stand the same way round with us
-        pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
-        alike = sum((ours[a] < ours[b]) == (theirs[a] < theirs[b]) for a, b in pairs)
-        lists = (
-            ", ".join(f"{row} {figures[row]:.{self.grid.digits}f}" for row in sorted(figures, key=figures.__getitem__))
-            for figures in (ours, theirs)
-        )
-        shown = "By {}: {}; the paper: {}; {} of {} pairs stand in the same order"
-        return shown.format(score, *lists, alike, len(pairs))
+        notes = [self.grid.note] if self.grid.note else []
+        if self.grid.ranked:
+            # the rows from the smallest figure in the ranked column to the largest, ours and the paper's
+            score, name = self.grid.ranked.rsplit(" ", 1)
+            ours, theirs = dict[str, float](), dict[str, float]()
+            for line in self.lines:
+                value, row = line.statistic(name, score), line.row
+                if value is not None and self.grid.ranked in row.reported:
+                    ours[row.name], theirs[row.name] = value, float(row.reported[self.grid.ranked])
+            # pairs that the paper tells apart, and how many stand the same way round with us
+            pairs = [(a, b) for a, b in combinations(ours, 2) if theirs[a] != theirs[b]]
+            alike = sum((ours[a] < ours[b]) == (theirs[a] < theirs[b]) for a, b in pairs)
+            lists = (
+                ", ".join(f"{row} {of[row]:.{self.grid.digits}f}" for row in sorted(of, key=of.__getitem__))
+                for of in (ours, theirs)
+            )
+            shown = "By {}: {}; the paper: {}; {} of {} pairs stand in the same order"
+            notes.insert(0, shown.format(score, *lists, alike, len(pairs)))
+        return ". ".join(["; ".join(parts), *notes])
 
 
 def grid_tables(grid: Grid, results: GridResults) -> list[TextTable]:
@@ -309,27 +323,6 @@ def folded_tables(grid: Grid, results: GridResults) -> list[TextTable]:
     return [shown, *([sheet.extraction(), *sheet.further()] if any(row.stacks for row in grid.rows) else [])]
 
 
-def _tried_cells(networks: Sequence[Network]) -> list[tuple[str, ...]]:
-    """Return a line of cells, see `_TRIED_COLUMNS`, for all settings that were tried; none if none was."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for name, value in (score for network in networks for score in network.scores.items()):
-        match = _TRIED.fullmatch(name)
-        if match and match[2] in TRIED_FIGURES:
-            found.setdefault(match[1], {figure: [] for figure in TRIED_FIGURES})[match[2]].append(value)
-    lines = list[tuple[str, ...]]()
-    for settings, (symbols, updates, seconds, losses, tests) in ((key, own.values()) for key, own in found.items()):
-        numbers = f"{max(symbols):,.0f}", f"{max(updates):,.0f}", f"{max(seconds) / 60:.1f}", f"{min(losses):.2g}"
-        test = f"{100 * tests[losses.index(min(losses))]:.1f}"
-        lines.append((settings, *numbers, test, f"{100 * statistics.median(tests):.1f} / {100 * max(tests):.1f}"))
-    return lines
-
-
-_LONG_NOTE = (
-    "networks that learned their task, in percent by symbols: words that repeat a block, beside random words of the "
-    "same task, length and depth; first wrong after: the median number of symbols over the networks that ever were"
-)
-
-
 def summed_minutes(rows: Iterable[RowResult], kind: str = "CPU") -> float:
     """Return how many minutes these rows took, by the clock ("wall") or of processor time ("CPU"; "training, CPU")."""
     return sum(seconds for row in rows for name, seconds in row.seconds.items() if name.endswith(kind)) / 60
@@ -351,7 +344,6 @@ def run_command(grid: Grid, results: GridResults) -> str:
 
 BEGIN = "<!-- results: written by stacklens papers report -->"
 END = "<!-- end of results -->"
-_COLUMNS = ("section", "what", "paper", "ours")
 
 Experiments = Mapping[str, Callable[[], Experiment | Grid]]
 _README_COLUMNS = (
@@ -368,7 +360,7 @@ def claims_table(results: Results) -> TextTable:
     """Return the claims as a table, the paper's figures beside ours."""
     rows = tuple((claim.section, claim.claim, claim.paper, claim.ours) for claim in results.claims)
     caption = f"stacklens papers run {results.experiment}; {results.seconds:,.0f} CPU s"
-    return TextTable(f"{results.paper}: {results.title}", _COLUMNS, rows, caption)
+    return TextTable(f"{results.paper}: {results.title}", ("section", "what", "paper", "ours"), rows, caption)
 
 
 def rich_table(table: TextTable) -> Table:
