@@ -261,20 +261,14 @@ def spectral_radii(model: StackModel[Any], seen: Trace) -> np.ndarray:
     rows, steps = rows[chosen], steps[chosen]
     like = next(model.parameters()).detach()
     symbols = torch.from_numpy(seen.symbols[rows, steps].astype(np.int64))
-    hidden = torch.from_numpy(seen.hidden[rows, steps]).to(like).requires_grad_()
-    reading = torch.from_numpy(seen.reading[rows, steps]).to(like)
-    with torch.enable_grad():
-        after = model.controller(symbols, hidden, reading).hidden
-        if not after.requires_grad:  # it does not look at its state
-            return np.zeros(len(rows))
-        parts = [
-            torch.autograd.grad(after[:, unit].sum(), hidden, retain_graph=True, allow_unused=True)[0]
-            for unit in range(after.shape[-1])
-        ]
-    columns = [torch.zeros_like(hidden) if part is None else part for part in parts]
-    # (M, H, H): a row for each unit after the step
-    jacobians = torch.stack(columns, 1).detach().double().numpy()
-    return np.asarray(np.abs(np.linalg.eigvals(jacobians)).max(-1))
+    hidden, reading = (torch.from_numpy(part[rows, steps]).to(like) for part in (seen.hidden, seen.reading))
+
+    def summed(vectors: torch.Tensor) -> torch.Tensor:  # over moments, none of which depends on another, (H,)
+        return model.controller(symbols, vectors, reading).hidden.sum(0)
+
+    # (H, M, H): a row for each unit after the step
+    jacobians = torch.autograd.functional.jacobian(summed, hidden)  # type: ignore[no-untyped-call]
+    return np.asarray(np.abs(np.linalg.eigvals(jacobians.movedim(0, 1).double().numpy())).max(-1))
 
 
 def _spread(model: StackModel[Any], seen: Trace) -> float | None:
