@@ -5,7 +5,7 @@ Membership is decided by Earley's parser, symbol by symbol: it knows of each pre
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from heapq import heapify, heappop, heappush
 from itertools import product
@@ -156,13 +156,8 @@ def _normal_rules(grammar: Grammar) -> dict[Nonterminal, list[tuple[GrammarSymbo
             here = rest
         rules[here][tuple(parts[-2:])] = None
     # what can be empty, and the rules without: it may be left out instead
-    nullable: set[GrammarSymbol] = set(grammar.nullable)
-    size = -1
-    while size < len(nullable):  # those that cutting has added, the ends of long right sides first
-        size = len(nullable)
-        for left, rights in reversed(rules.items()):
-            if left not in nullable and any(nullable.issuperset(right) for right in rights):
-                nullable.add(left)
+    short = tuple((left, right) for left, rights in rules.items() for right in rights)
+    nullable = replace(grammar, rules=short).nullable
     full: _Short = {}
     for left, rights in rules.items():
         full[left] = {right: None for right in rights if right}
