@@ -180,8 +180,7 @@ class Ablated(Wrapper[S]):
     ) -> None:
         super().__init__(model)
         self.units, self.stacks, self.operation = list(units), list(stacks), operation
-        empty = model.initial_state(1).stack.reading()[0]
-        self.register_buffer("empty", empty, persistent=False)
+        self.register_buffer("empty", model.initial_state(1).stack.reading()[0], persistent=False)
         self.empty: Tensor
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:

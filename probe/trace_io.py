@@ -161,7 +161,12 @@ def rich_step_table(model: StackModel[Any], seen: Trace, word: int = 0) -> Table
                 "\n".join(vector_text(row, 2) for row in part[word, step]) for part in (seen.pushed, seen.reading)
             )
             done = "\n".join(_named_shares(model, row) for row in actions)
-            cells = [done, laid, shown, _spoken_output(model, output)]
+            says = vector_text(output, 2)
+            if model.task_kind == "next set":
+                says = "{" + " ".join(model.output_alphabet[i] for i in np.flatnonzero(output > 0.5)) + "}"
+            elif model.task_kind != "recognition":
+                says = f"{model.output_alphabet[int(output.argmax())]} {output.max():.2f}"
+            cells = [done, laid, shown, says]
         letter = seen.letters[seen.symbols[word, step]]
         table.add_row(str(step + 1), letter, *cells, "rejected" if seen.rejected[word, step] else "")
     return table
@@ -172,14 +177,6 @@ def _named_shares(model: StackModel[Any], row: np.ndarray) -> str:
     if model.action_kind == "softmax" and len(names) > 3:
         return f"{names[int(row.argmax())]} {row.max():.2f}"
     return "  ".join(f"{name} {share:.2f}" for name, share in zip(names, row, strict=True))
-
-
-def _spoken_output(model: StackModel[Any], output: np.ndarray) -> str:
-    if model.task_kind == "next set":
-        return "{" + " ".join(model.output_alphabet[i] for i in np.flatnonzero(output > 0.5)) + "}"
-    if model.task_kind == "recognition":
-        return vector_text(output, 2)
-    return f"{model.output_alphabet[int(output.argmax())]} {output.max():.2f}"
 
 
 def vector_text(values: np.ndarray, digits: int = 4) -> str:
