@@ -187,10 +187,8 @@ class _Trials(SideBySide):
 
     def check(self) -> None:
         # the last network counts, and five epochs without a better one end a trial
-        going, accuracies = (
-            self.stale < self.recipe.patience,
-            np.array(_accuracies_of_networks(self.net, self.dev_words)),
-        )
+        accuracies = np.array(_accuracies_of_networks(self.net, self.dev_words))
+        going = self.stale < self.recipe.patience
         better = going & (accuracies > self.best)
         self.last = np.where(going, accuracies, self.last)
         self.best = np.where(better, accuracies, self.best)

@@ -100,13 +100,14 @@ class NgramModel:
         before = np.zeros(len(stream) + 1, np.int64)
         for order in self._orders:
             known = np.flatnonzero(before[:-1] >= 0)
-            known = known[order.totals[before[known]] > 0]
-            wanted = before[known] * self.n_words + stream[known]
+            totals, wanted = order.totals[before[known]], before[known] * self.n_words + stream[known]
             places = np.minimum(np.searchsorted(order.keys, wanted), len(order.keys) - 1)
             there = order.keys[places] == wanted
-            # interpolation: the order's own share, and the rest by the order below
-            own = np.where(there, order.seen[places], 0) / order.totals[before[known]]
-            chances[known] = own + order.passed[before[known]] * chances[known]
+            # interpolation: the order's own share, and the rest by the order below, which is asked alone where nothing
+            # counts, as after words that only the stream begins with
+            own = np.where(there, order.seen[places], 0) / np.maximum(totals, 1)
+            mixed = own + order.passed[before[known]] * chances[known]
+            chances[known] = np.where(totals > 0, mixed, chances[known])
             # the k words before a word are the k - 1 before the last of them, and that one
             before = np.full(len(stream) + 1, -1)
             before[known + 1] = np.where(there, places, -1)
