@@ -21,7 +21,6 @@ from ..core.errors import StacklensError
 from ..core.imports import pd
 from ..languages.language import format_word
 from ..languages.streams import SIZES, StreamAfter, StreamTask
-from ..languages.task import Task
 from ..models.base import StackModel, one_thread
 from ..models.inference import automaton_answers, differences, network_answers
 from ..models.rounding import Outputs, Rounded
@@ -63,15 +62,8 @@ class SizeScores:
         return frame.assign(accuracy=frame["right"] / frame["words"])
 
 
-class _Drawn(NamedTuple):
-    """Words that are judged together, and the symbols (begin, end) of them that each score is about."""
-
-    sort: str
-    low: int
-    high: int
-    row: int
-    begin: int
-    end: int
+# sort, smallest and largest size of words that are judged together; the row of a word, and its symbols that count
+_Drawn = tuple[tuple[str, int, int], int, slice]
 
 
 def scores_by_size(
@@ -88,8 +80,7 @@ def scores_by_size(
     A word, or a piece of a stream, is right if everything in it that counts is. Sizes go to 240 by default, the n of
     streams to 59, as in the paper. Raises StacklensError: there are no such words.
     """
-    task = specification.task if isinstance(specification, TaskSpecification) else None
-    size, drawn, texts = _words_by_size(specification, task, largest, words, seed)
+    size, drawn, texts = _words_by_size(specification, largest, words, seed)
     if not texts:
         raise StacklensError(f"{specification.name} has no words of sizes up to {largest}: ask for larger ones")
     # where each party's answers are right or do not count, (N, 1) or (N, T) bool
@@ -101,21 +92,20 @@ def scores_by_size(
         right = {who: ~differences(found, expected, scored) for who, found in answers.items()}
     scores: dict[tuple[str, str, int, int], list[bool]] = {}
     for who, hits in right.items():
-        for one in drawn:
-            good = bool(hits[one.row, one.begin : one.end].all())
-            scores.setdefault((who, one.sort, one.low, one.high), []).append(good)
+        for group, row, symbols in drawn:
+            scores.setdefault((who, *group), []).append(bool(hits[row, symbols].all()))
     order = sorted(scores, key=lambda key: (_PARTIES.index(key[0]), *key[1:3]))
     return SizeScores(size, tuple(SizeScore(*key, len(scores[key]), sum(scores[key])) for key in order))
 
 
 def _words_by_size(
-    specification: Specification, task: Task | None, largest: int | None, words: int, seed: int
+    specification: Specification, largest: int | None, words: int, seed: int
 ) -> tuple[str, list[_Drawn], list[Word]]:
     """Return what a size is called, what is judged, and the words."""
-    if isinstance(task, StreamAfter):
-        return "n", *_draw_streams(task.task, largest or SIZES["test"][1], words, seed, task.before)
-    if isinstance(task, StreamTask):
-        return "n", *_draw_streams(task, largest or SIZES["test"][1], words, seed)
+    task = specification.task if isinstance(specification, TaskSpecification) else None
+    if isinstance(task, StreamAfter | StreamTask):
+        stream, before = (task.task, task.before) if isinstance(task, StreamAfter) else (task, "")
+        return "n", *_draw_streams(stream, largest or SIZES["test"][1], words, seed, before)
     # who draws words of sizes in a window by sort; and how many are tried: of a task there may be fewer of a size
     counts: tuple[int, ...] = (words,)
     samplers: dict[str, Callable[[int, tuple[int, int], int], Sequence[Word]]]
@@ -137,14 +127,15 @@ def _words_by_size(
         for count in counts:
             with suppress(StacklensError):  # not so many of these sizes, or none
                 some = sample(count, (low, high), seed + number)
-                drawn += [_Drawn(sort, low, high, len(texts) + i, 0, max(1, len(word))) for i, word in enumerate(some)]
+                rows = enumerate(some, len(texts))
+                drawn += [((sort, low, high), row, slice(max(1, len(word)))) for row, word in rows]
                 texts += some
                 break
     return size, drawn, texts
 
 
 def _draw_streams(
-    task: StreamTask, largest: int, count: int, seed: int, before: str = ""
+    task: StreamTask, largest: int, count: int, seed: int, before: str
 ) -> tuple[list[_Drawn], list[Word]]:
     """Return ``count`` pieces of every n in streams of a few, with some before them that do not count."""
     rng = np.random.default_rng(seed)
@@ -158,7 +149,7 @@ def _draw_streams(
         warm = [task.piece(int(rng.integers(task.smallest, largest + 1)), rng) for _ in range(_WARM)]
         texts = [before, *warm, *(piece for _, piece in mine)]
         bounds = list(pairwise(accumulate(map(len, texts), initial=0)))[1 + _WARM :]
-        drawn += [_Drawn("pieces", n, n, len(streams), *ends) for (n, _), ends in zip(mine, bounds, strict=True)]
+        drawn += [(("pieces", n, n), len(streams), slice(*ends)) for (n, _), ends in zip(mine, bounds, strict=True)]
         streams.append("".join(texts))
     return drawn, streams
 

@@ -170,8 +170,10 @@ def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
     for ways in (rows, others):
         asked = []
         for way in ways:
-            largest = min((parts[place][1] - more) // each for place, (each, more) in way.items())
-            asked += [(way, fewer) for fewer in _numbers_at_both_ends(max(0, largest))]
+            largest = max(0, min((parts[place][1] - more) // each for place, (each, more) in way.items()))
+            # numbers dense at both ends, of 20: 1 2 3 4 6 8 12 14 16 17 18 19 20; the fewest rounds are wanted
+            steps = [step for n in range(largest.bit_length()) for step in (1 << n, 3 << n) if step <= largest]
+            asked += [(way, fewer) for fewer in sorted({*steps, *(largest - step for step in steps), largest} - {0})]
         found = []
         for way, fewer in _thinned(asked, most):
             lost = {place: fewer * each + more for place, (each, more) in way.items()}
@@ -182,12 +184,6 @@ def _with_fewer_rounds(word: Word, together: int) -> Iterator[list[Word]]:
 
 def _thinned(things: Sequence[T], most: int) -> Sequence[T]:
     return things[:: max(1, -(-len(things) // most))]
-
-
-def _numbers_at_both_ends(most: int) -> list[int]:  # up to ``most``, dense at both ends: the fewest rounds are wanted
-    # of 20: 1 2 3 4 6 8 12 14 16 17 18 19 20
-    steps = [step for n in range(most.bit_length()) for step in (1 << n, 3 << n) if step <= most]
-    return sorted({*steps, *(most - step for step in steps), most} - {0})
 
 
 def _unnested(word: Word, pda: PushdownAutomaton, together: int) -> list[Word]:
@@ -295,8 +291,7 @@ class Agreement:
 
 def first_contradiction(checks: Sequence[Agreement]) -> Agreement | None:
     """Return the first check against the language or the rounded network that found a disagreement, None for none."""
-    decisive = (check for check in checks if check.other != "network")
-    return next((check for check in decisive if check.disagreements), None)
+    return next((check for check in checks if check.other != "network" and check.disagreements), None)
 
 
 def agree_on_all(

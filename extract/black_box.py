@@ -8,7 +8,7 @@ word shows that they are not, with what the network itself says on it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,16 +21,12 @@ from ..models.inference import answer_name, automaton_answers, automaton_answers
 from ..models.rounding import Rounded
 from .agreement import agreement_by_length
 from .config import Budget, ExtractionConfig, asked_method
-from .result import BlackBoxView, WhatIsSaid
+from .result import BlackBoxView, Extraction, WhatIsSaid
 from .samples import draw_samples, reason_not_learned
 from .search.asking import ASKED
 from .search.candidates import Candidate
 from .search.search import SearchPlan
 from .specification import Specification, default_max_length
-
-if TYPE_CHECKING:
-    from .result import Extraction
-
 
 _WORDS = 200_000  # on which both automata are run where no proof is found, or to find a shorter word
 

@@ -54,11 +54,6 @@ class _Place(NamedTuple):
     owed: int | None  # how many letters are not answered yet; None where that is not counted
     skipped: int  # how many symbols will not be seen
 
-    @property
-    def called(self) -> str:
-        parts = [self.state, *([] if self.phase is None else [self.phase])]
-        return " ".join(parts) + ("" if self.ended is None else " end")
-
 
 @dataclass(frozen=True)
 class _Making:
@@ -66,11 +61,6 @@ class _Making:
 
     steps: PushdownAutomaton  # the automaton of single steps
     view: BufferSteps  # what its letters and outputs say
-    counted: bool  # whether the letters that wait for their answer are counted
-
-    @property
-    def start(self) -> _Place:
-        return _Place(self.steps.initial, None, None, 0 if self.counted else None, self.view.skipped)
 
     def moves(self, place: _Place, top: Symbol) -> Iterator[tuple[Symbol, _Place, Transition]]:
         """Yield what is read at a head ("" for nothing), where it leads, and the step that is taken."""
@@ -114,8 +104,8 @@ class _Making:
 
 def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> PushdownAutomaton:
     """Return the automaton that writes on every word what ``steps``, over letters of ``view``, writes step by step."""
-    counted = _whole_word_machine(_Making(steps, view, True))
-    whole = counted if counted is not None else _whole_word_machine(_Making(steps, view, False))
+    counted = _whole_word_machine(_Making(steps, view), 0)
+    whole = counted if counted is not None else _whole_word_machine(_Making(steps, view), None)
     assert whole is not None
     # the automaton without its end marker where this writes nothing and nothing follows it
     pda = minimize(whole, "as it is")
@@ -128,22 +118,23 @@ def whole_word_automaton(steps: PushdownAutomaton, view: BufferSteps) -> Pushdow
     return minimize(trim(replace(pda, transitions=letters, end_marker=None)), "as it is")
 
 
-def _whole_word_machine(making: _Making) -> PushdownAutomaton | None:
+def _whole_word_machine(making: _Making, owed: int | None) -> PushdownAutomaton | None:
     """Return the automaton without what no run uses; None where too many letters would have to be counted."""
     steps, view = making.steps, making.view
-    tops: list[Tops] = [(top,) for top in (steps.bottom, *steps.stack_alphabet)]
-    found: dict[_Place, None] = {making.start: None}
+    start = _Place(steps.initial, None, None, owed, view.skipped)
+    called = {start: start.state}  # what each place is called: state, letter in mind, and whether the word has ended
     moves: dict[tuple[_Place, Symbol, Tops], tuple[_Place, Transition]] = {}
-    for place in (queue := [making.start]):  # the list grows while it is walked
-        for (top,) in tops:
+    for place in (queue := [start]):  # the list grows while it is walked
+        for top in (steps.bottom, *steps.stack_alphabet):
             for read, target, step in making.moves(place, top):
                 if target.owed is not None and abs(target.owed) > _MOST_OWED:
                     return None
                 moves[place, read, (top,)] = target, step
-                if target not in found:
-                    found[target] = None
+                if target not in called:
+                    parts = (target.state, target.phase, None if target.ended is None else "end")
+                    called[target] = " ".join(part for part in parts if part is not None)
                     queue.append(target)
-    names = unique({place: place.called for place in found})
+    names = unique(called)
     rules: dict[Key, Transition] = {
         (names[place], read, top): replace(step, target=names[target])
         for (place, read, top), (target, step) in moves.items()
@@ -157,7 +148,7 @@ def _whole_word_machine(making: _Making) -> PushdownAutomaton | None:
             input_alphabet=view.model.alphabet,
             stack_alphabet=steps.stack_alphabet,
             transitions=rules,
-            initial=names[making.start],
+            initial=names[start],
             accepting=frozenset(names.values()),
             acceptance="final state",
             bottom=steps.bottom,
@@ -208,14 +199,11 @@ def seen_graded(model: StackModel[Any], samples: Samples) -> str:
     fed, _ = encode_words([(*word, *model.reads_on)], model.alphabet)
     taken = model.run(torch.from_numpy(fed.T.astype(np.int64)), model.initial_state(1)).actions[:, 0, 0]
     read, written = taken[:, 2].sum().item(), taken[:, 3].sum().item()
+    whole = (taken[:, 2:4] >= 0.5).sum(0).tolist()
     return (
         f"; on {format_word(word)!r}, in {len(taken)} steps, it takes {read:.2f} letters and writes {written:.2f} "
-        f"symbols, and rounded {_whole_number(taken[:, 2])} and {_whole_number(taken[:, 3])}"
+        f"symbols, and rounded {whole[0]} and {whole[1]}"
     )
-
-
-def _whole_number(strengths: torch.Tensor) -> int:
-    return int((strengths >= 0.5).sum())
 
 
 def reason_not_settled(steps: Scorer, found: Sequence[Candidate]) -> str:

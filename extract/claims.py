@@ -203,13 +203,11 @@ def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
         if (entry := causes.get(what)) is not None:
             good: ClaimVerdict = "note" if entry["accuracy"] is None else "yes" if entry["accuracy"] >= BAR else "no"
             word = None if entry.get("worst") is None else str(entry["worst"]["word"])
-            yield Claim(
-                f"{what} as causes", good, "causality", wording.interchange_claim(entry), word, chips=(_MECHANISM,)
-            )
+            says = wording.interchange_claim(entry)
+            yield Claim(f"{what} as causes", good, "causality", says, word, chips=(_MECHANISM,))
     if causes.get("verdict") is not None:
-        found = Causality.from_dict(
-            causes
-        )  # it follows from the numbers: what an earlier version wrote is not repeated
+        # it follows from the numbers: what an earlier version wrote is not repeated
+        found = Causality.from_dict(causes)
         good = "note" if found.undecided is not None else "no" if found.mechanism is None else "yes"
         yield Claim("mechanism", good, "causality", found.verdict, chips=(_MECHANISM,))
     if (limit := report.get("stack_limit")) is not None and report.get("view") is None:
@@ -219,12 +217,10 @@ def _proof_claims(report: Mapping[str, Any]) -> Iterator[Claim]:
 
 def disagreements_of(report: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return all words on which the automaton is known to differ, with from what, short words first."""
-    found = [(check["counterexample"], check["between"][1]) for check in report["checks"] if check["disagreements"]]
-    horizons = (report.get("horizon") or {}).items()
-    first = {who: entry["shortest_difference"] for who, entry in horizons}
-    found += [(one["word"], who) for who, one in first.items() if one is not None]
-    known = dict.fromkeys((word, who) for word, who in found if word is not None)
-    return sorted(known, key=lambda one: (len(one[0]), one))
+    found = {(check["counterexample"], check["between"][1]) for check in report["checks"] if check["disagreements"]}
+    for who, entry in (report.get("horizon") or {}).items():
+        found.add(((entry["shortest_difference"] or {}).get("word"), who))
+    return sorted((one for one in found if one[0] is not None), key=lambda one: (len(one[0]), one))
 
 
 # ---- The verdict: whether each question of `CHIPS` has an answer, which, and what shows it ----
@@ -283,9 +279,8 @@ def equals_of(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     elif proof["verdict"] == "equal" and not wrong:
         language |= {"verdict": "equal", "by": "proof", "domain": proof.get("domain", _ALL)}
     # a certificate shows more of the rounded network, unless a word refutes it; and of the network, if it is of that
-    for other in (
-        wording.NETWORKS[: 1 + bool(certificate.get("itself"))] if certificate["verdict"] == "certified" else ()
-    ):
+    followed = wording.NETWORKS[: 1 + bool(certificate.get("itself"))]
+    for other in followed if certificate["verdict"] == "certified" else ():
         if found[other]["verdict"] != "different":
             found[other] |= {"verdict": "equal", "by": "certificate", "domain": wording.certified_words(certificate)}
     for who, entry in found.items():
@@ -494,7 +489,7 @@ _COLUMNS = ["words", "up to length", "checked", "accepted", "automaton and", "di
 
 def claim_table(report: Mapping[str, Any]) -> pd.DataFrame:
     """Return the claims of a report as a table, one row each."""
-    rows = [{"what": claim.what, "": SIGNS[claim.verdict], "rests on": claim.words} for claim in claims_of(report)]
+    rows = [(claim.what, SIGNS[claim.verdict], claim.words) for claim in claims_of(report)]
     return pd.DataFrame(rows, columns=["what", "", "rests on"])
 
 

@@ -108,7 +108,7 @@ def pump_lines(
     domain: Specification | None = None,  # decides which answers count
 ) -> list[Line]:
     """Return the families of ``pumps`` in numbers, each with how often it is repeated at most."""
-    kept = [(pump, rounds) for pump, rounds in pumps if rounds >= 1]
+    kept, recogniser = [(pump, rounds) for pump, rounds in pumps if rounds >= 1], model.task_kind == "recognition"
 
     # the automaton's answers to words of few and of more rounds, one for every family and ending
     answered = []
@@ -129,18 +129,14 @@ def pump_lines(
         word = pump.word(_ROUNDS_OF_A_LINE[1])
         begun = len(word) - len(ends[0])
         letters = np.array([numbers[symbol] for part in (word[:begun], *ends) for symbol in part], dtype=np.int64)
-        if model.task_kind == "recognition":
-            verdicts, nothing = tuple(more[:, 0].tolist()), np.full(len(letters), ANY)
-            line, repeats = (
-                Line(pump, model.alphabet, rounds, LinePart(letters, nothing), verdicts),
-                (few == more).all(),
-            )
+        if recogniser:
+            known, verdicts = np.full(len(letters), ANY), tuple(more[:, 0].tolist())
         else:
             pieces = [more[0, :begun], *(row[begun : begun + len(end)] for row, end in zip(more, ends, strict=True))]
-            line = Line(pump, model.alphabet, rounds, LinePart(letters, np.concatenate(pieces)), (ANY,) * len(ends))
-            repeats = all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE))
-        if repeats:
-            lines.append(line)
+            known, verdicts = np.concatenate(pieces), (ANY,) * len(ends)
+        line = Line(pump, model.alphabet, rounds, LinePart(letters, known), verdicts)
+        repeats = (few == more).all() if recogniser else all(map(line.answers_are, (few, more), _ROUNDS_OF_A_LINE))
+        lines += [line] if repeats else []
     return lines
 
 

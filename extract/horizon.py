@@ -165,11 +165,8 @@ def with_stack_limit(entry: Mapping[str, Any], certificate: Mapping[str, Any]) -
     known = {"stack_limit": limit, "number_format": certificate.get("number_format")}
     if "stack_limit" not in certificate:  # not known, so nothing is shown
         return {**entry, **known, "every_length": False, "shown_by": None}
-    return {
-        **entry,
-        **known,
-        **({} if limit is None or limit >= _UNREACHED else {"every_length": False, "length": limit - 1}),
-    }
+    ends = {} if limit is None or limit >= _UNREACHED else {"every_length": False, "length": limit - 1}
+    return {**entry, **known, **ends}
 
 
 def horizons_of(

@@ -155,14 +155,11 @@ class Journal:
         try:
             file = path.open("a+b")
         except OSError as error:
-            raise StacklensError(
-                f"cannot write the journal {path}: {error.strerror}; name another by --journal"
-            ) from None
+            problem = f"cannot write the journal {path}: {error.strerror}; name another by --journal"
+            raise StacklensError(problem) from None
         try:
             if not lock_file(file):
-                raise StacklensError(
-                    f"{path}: another run is writing this journal; wait for it, or name another"
-                ) from None
+                raise StacklensError(f"{path}: another run is writing this journal; wait for it, or name another")
             return cls._read(path, file, job, resume)
         except BaseException:
             file.close()
@@ -204,9 +201,8 @@ class Journal:
                     f"{str(mine)[:_LONGEST]}; name another by --journal, or delete it"
                 )
         if not resume:
-            raise StacklensError(
-                f"{path}: this job was begun and not finished; go on with --resume, or delete the file"
-            )
+            begun = "this job was begun and not finished; go on with --resume, or delete the file"
+            raise StacklensError(f"{path}: {begun}")
         file.truncate(len(whole))
         journal.begun = True
         for number, line in enumerate(lines[1:], start=2):

@@ -216,9 +216,10 @@ class _Runs:
         """Return the first step at which an output that counts, or another stack's operation, is not the same where
         these stacks are ``shown`` so; the number of steps if none is.
         """
-        if all(
+        empty = (
             not self.filled[stack] and values == tuple(self.empty[stack].tolist()) for stack, values in shown.items()
-        ):
+        )
+        if all(empty):
             return len(self.answers)  # they show that themselves
         kept = [stack for stack in range(self.model.n_stacks) if stack not in shown]
         network = Rounded(FewerStacks(self.model, shown))
@@ -259,13 +260,8 @@ class TriedView:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a report."""
-        return {
-            "name": self.name,
-            "words": self.words,
-            "differences": self.differences,
-            "first": None if self.first is None else format_word(self.first),
-            "candidates": self.candidates,
-        }
+        first = None if self.first is None else format_word(self.first)
+        return {name: value for name, value in vars(self).items() if name != "mismatch"} | {"first": first}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import platform
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -33,7 +33,7 @@ from .by_name import specification_for, subject_named
 from .certificate.certify import certification
 from .horizon import FirstDifference, Horizon, horizons_of, known_horizons, proved_lengths, shortest_of
 from .result import Extraction, Loaded
-from .search.candidates import Candidate, ClusterSplit
+from .search.candidates import Candidate, _Tried
 from .specification import Specification, check_same_alphabet
 from .wording import word_shown
 
@@ -123,22 +123,6 @@ _NO_OUTCOME = ("seconds", "config")
 _PLACES = ("name", "file", "path")  # of a network, which may be moved
 _MOST_STACKS = 10_000
 _NAME: Any = str | None
-
-
-@dataclass(frozen=True)
-class _Tried:
-    """What is kept of a candidate."""
-
-    quantiser: str
-    stack_symbols: int
-    way: str
-    states: int
-    disagreements: int | None
-    minority: float | None
-    split: ClusterSplit | None = None
-    stacks: tuple[int, ...] | None = None
-    apart: float | None = None
-    explains: tuple[int, int] | None = None
 
 
 def outcome(result: Extraction) -> dict[str, Any]:

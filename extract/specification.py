@@ -218,7 +218,12 @@ class TaskSpecification(Specification):
         self.task = task
         self.name, self.alphabet = task.name, tuple(task.alphabet)
         self.partial_domain = task.kind != "next set"
-        self.complete = _complete(task.reference) if task.kind == "next set" else frozenset()
+        if (reference := task.reference) is not None and not self.partial_domain and reference.accepting:
+            # the outputs that come exactly where a word is complete; none where the outputs do not tell
+            steps = reference.transitions.values()
+            at_end = frozenset(step.output for step in steps if step.target in reference.accepting)
+            elsewhere = {step.output for step in steps if step.target not in reference.accepting}
+            self.complete = frozenset() if at_end & elsewhere or None in at_end else at_end
         language = getattr(task, "language", None)
         self.language = language if isinstance(language, Language) and not self.partial_domain else None
 
@@ -318,57 +323,52 @@ class TaskSpecification(Specification):
         tell which words are complete, to accept the same words too. Else only the task's own words count: on these it
         must not be cut, and what never counts is not compared.
         """
-        asked, silent = self.question(), self.task.silent
+        asked = self.question()
         if asked is None and self.language is not None:  # which says why there is none
             return LanguageSpecification(self.language).compare(pda)
-        if asked is None or silent is None:
+        if asked is None:
             return self._without_proof()
         specification, outputs, acceptance = asked
         if not acceptance and not self.partial_domain:
             pda, specification = _reading_the_end(pda), _reading_the_end(specification)
-        found = compare(pda, specification, outputs=outputs)
-        return Equal(self._domain(silent)) if self.partial_domain and isinstance(found, Equal) else found
+        return self._on_its_domain(compare(pda, specification, outputs=outputs))
 
     def question(self) -> tuple[PushdownAutomaton, Outputs, bool] | None:
         """Return the task's automaton and what counts: acceptance only where sets tell which words are complete."""
         reference, silent = self.task.reference, self.task.silent
         if reference is None or silent is None:
             return None
-        if self.partial_domain:
-            return _where_it_counts(reference, silent), "where b", False
-        return reference, "all", bool(self.complete)
+        if not self.partial_domain:
+            return reference, "all", bool(self.complete)
+        steps = {
+            key: replace(step, output=None if step.output in silent else step.output)
+            for key, step in reference.transitions.items()
+        }
+        return replace(reference, transitions=steps), "where b", False
 
     def compare_written(self, pda: PushdownAutomaton) -> Comparison:
         """Return whether what ``pda`` writes on whole words is right wherever that counts, at most a letter late."""
-        specification, silent = self.task.reference, self.task.silent
-        if specification is None or silent is None:
+        asked = self.question()
+        if asked is None:
             return self._without_proof()
-        lag = lag_of(pda)
+        (specification, outputs, _), lag = asked, lag_of(pda)
         if lag is None or not self.partial_domain:
             return Undecided("it does not write one symbol for each letter, at most one letter late")
-        asked = _where_it_counts(specification, silent)
         if pda.end_marker is not None and lag:
-            asked = delayed(asked, pda.end_marker)
-        found = compare(pda, asked, outputs="where b")
-        return Equal(self._domain(silent)) if isinstance(found, Equal) else found
+            specification = delayed(specification, pda.end_marker)
+        return self._on_its_domain(compare(pda, specification, outputs=outputs))
 
     def _without_proof(self) -> Undecided:
         no_automaton = self.task.reference is None
         missing = "reference automaton" if no_automaton else "rule for what counts that outputs alone decide"
         return Undecided(f"the task {self.name} has no {missing}")
 
-    def _domain(self, silent: frozenset[Output]) -> str:
-        assert self.task.reference is not None
-        partly = silent & {step.output for step in self.task.reference.transitions.values()}
-        return f"all words of the task{', wherever an output counts' if partly else ''}"
-
-
-def _where_it_counts(specification: PushdownAutomaton, silent: frozenset[Output]) -> PushdownAutomaton:
-    steps = {
-        key: replace(step, output=None if step.output in silent else step.output)
-        for key, step in specification.transitions.items()
-    }
-    return replace(specification, transitions=steps)
+    def _on_its_domain(self, found: Comparison) -> Comparison:
+        reference = self.task.reference
+        if not self.partial_domain or not isinstance(found, Equal) or reference is None:
+            return found
+        partly = (self.task.silent or frozenset()) & {step.output for step in reference.transitions.values()}
+        return Equal(f"all words of the task{', wherever an output counts' if partly else ''}")
 
 
 def _reading_the_end(pda: PushdownAutomaton) -> PushdownAutomaton:
@@ -391,13 +391,3 @@ def _beginnings_of_task(task: Task, longest: int) -> Iterator[Word]:
                     continue
                 longer.append((*word, str(symbol)))
         level = longer
-
-
-def _complete(specification: PushdownAutomaton | None) -> frozenset[Output]:
-    """Return the outputs that come exactly where a word is complete; none where the outputs do not tell."""
-    if specification is None or not specification.accepting:
-        return frozenset()
-    steps = specification.transitions.values()
-    at_end = frozenset(step.output for step in steps if step.target in specification.accepting)
-    elsewhere = {step.output for step in steps if step.target not in specification.accepting}
-    return frozenset() if at_end & elsewhere or None in at_end else at_end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..automata.compare import Equal
@@ -93,11 +94,7 @@ def show_summary(result: Extraction, console: Console, transitions: bool) -> Non
     for number, part in enumerate(str(result.causality or "").splitlines()):
         line("" if number else "causal", part, "causality")
     if transitions:
-        console.print(_transition_table(result.automaton))
-        if (more := len(result.automaton.transitions) - _MOST_ROWS) > 0:
-            line("", f"and {count(more, 'transition')} more: print(result.automaton) has all, --out pda.svg draws them")
-        if result.network.task_kind == "recognition":
-            line("accepts", _acceptance(result.automaton))
+        _show_transitions(result.automaton, line, console, result.network.task_kind == "recognition")
 
 
 def result_in_one_line(result: Extraction) -> str:
@@ -151,13 +148,9 @@ def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str]
     for check in checks:
         if check.counterexample is not None and check.other not in shown:
             made = "" if check.made_of is None else f", {check.made_of}"
-            word, size = format_word(check.counterexample), len(check.counterexample)
-            long = f"{word[:60]}… ({size:,} symbols; the report has all of it)"
-            line(
-                "",
-                f"from the {check.other} on {long if size > _LONGEST_SHOWN else wording.word_named(word)}{made}",
-                "checks",
-            )
+            word, size = wording.word_named(format_word(check.counterexample)), len(check.counterexample)
+            word = f"{word[:60]}… ({size:,} symbols; the report has all of it)" if size > _LONGEST_SHOWN else word
+            line("", f"from the {check.other} on {word}{made}", "checks")
 
 
 def _show_stacks(result: Extraction, line: Line) -> None:
@@ -176,36 +169,30 @@ def _show_stacks(result: Extraction, line: Line) -> None:
 def _show_splits(result: Extraction, line: Line) -> None:
     refined = [candidate for candidate in result.candidates if candidate.split is not None]
     splits = [candidate.split for candidate in refined if candidate.split is not None and candidate.way == "refinement"]
-    if not splits:
-        return
-    last = splits[-1]
-    line(
-        "refined",
-        f"{count(len(splits), 'split')}: {count(splits[0].before, 'disagreement')} before, "
-        f"{refined[-1].disagreements or 0:,} after; the last split {last.kind} {last.name} at ({last.state}, "
-        f"{' '.join(last.tops)}) reading {last.letter or 'the end'}",
-        "attempts",
-    )
+    if splits:
+        last = splits[-1]
+        much = f"{count(splits[0].before, 'disagreement')} before, {refined[-1].disagreements or 0:,} after"
+        head = f"({last.state}, {' '.join(last.tops)}) reading {last.letter or 'the end'}"
+        says = f"{count(len(splits), 'split')}: {much}; the last split {last.kind} {last.name} at {head}"
+        line("refined", says, "attempts")
 
 
 def _show_divergence(found: Divergence, line: Line, console: Console, other: str) -> None:
     word = wording.word_shown(format_word(found.word), len(found.word))
-    what = f"step {found.first + 1}" if found.first is not None else f"no step of {word}"
-    verdicts = "accepts" if found.accepted else "rejects", "accepts" if found.network_accepts else "rejects"
-    says = f"; the automaton {verdicts[0]} this word, {other} {verdicts[1]} it"
-    says = says if verdicts[0] != verdicts[1] else ""
-    line("runs", f"automaton and {other.removeprefix('the ')} part at {what}{says}", "divergence")
+    says = f"step {found.first + 1}" if found.first is not None else f"no step of {word}"
+    if found.accepted != found.network_accepts:
+        mine, theirs = ("accepts", "rejects") if found.accepted else ("rejects", "accepts")
+        says = f"{says}; the automaton {mine} this word, {other} {theirs} it"
+    line("runs", f"automaton and {other.removeprefix('the ')} part at {says}", "divergence")
     if not found.moments:
         return
-    middle = len(found.moments) - 1 if found.first is None else found.first
-    steps = range(max(0, middle - _AROUND), min(len(found.moments), middle + 3))
     from rich.table import Table
 
+    middle = len(found.moments) - 1 if found.first is None else found.first
     speaks = any(moment.network_output is not None for moment in found.moments)
     outputs = ("output", "its output") if speaks else ()
     table = Table("step", "input", "state", "top", "operation", "next", *outputs[:1], "network", "margin", *outputs[1:])
-    for step in steps:
-        moment = found.moments[step]
+    for step, moment in islice(enumerate(found.moments), max(0, middle - _AROUND), middle + 3):
         made = ", ".join(map(str, moment.operations)) if moment.operations else "rejects"
         theirs = "rejects" if moment.rejected else ", ".join(moment.network_operations)
         outputs_of = (output_text(moment.output), output_text(moment.network_output)) if speaks else ()
@@ -216,17 +203,7 @@ def _show_divergence(found: Divergence, line: Line, console: Console, other: str
     console.print(table)
 
 
-def _acceptance(pda: PushdownAutomaton) -> str:
-    some = [state for state in pda.states if state in pda.accepting]
-    where = f"in {', '.join(some) or 'no state'}" if len(some) <= _MOST_MERGED else f"in {len(some):,} of its states"
-    where, empty = "in any state" if len(some) == len(pda.states) else where, "with an empty stack"
-    empty = empty if pda.n_stacks < 2 else "with empty stacks"
-    return {"final state": where, "empty stack": empty, "both": f"{where}, {empty}"}.get(
-        pda.acceptance, "by its output"
-    )
-
-
-def _transition_table(pda: PushdownAutomaton) -> object:
+def _show_transitions(pda: PushdownAutomaton, line: Line, console: Console, recogniser: bool) -> None:
     from rich.table import Table
 
     heading, *rows = transition_rows(pda)
@@ -236,4 +213,14 @@ def _transition_table(pda: PushdownAutomaton) -> object:
         named = f"{'→ ' if state == pda.initial else ''}{state}"
         named += " (accepting)" if deciding and state in pda.accepting else ""
         table.add_row(named, *cells)
-    return table
+    console.print(table)
+    if (more := len(pda.transitions) - _MOST_ROWS) > 0:
+        line("", f"and {count(more, 'transition')} more: print(result.automaton) has all, --out pda.svg draws them")
+    if not recogniser:
+        return
+    some = [state for state in pda.states if state in pda.accepting]
+    where = f"in {', '.join(some) or 'no state'}" if len(some) <= _MOST_MERGED else f"in {len(some):,} of its states"
+    where = "in any state" if len(some) == len(pda.states) else where
+    empty = "with an empty stack" if pda.n_stacks < 2 else "with empty stacks"
+    ways = {"final state": where, "empty stack": empty, "both": f"{where}, {empty}"}
+    line("accepts", ways.get(pda.acceptance, "by its output"))

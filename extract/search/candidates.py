@@ -1,7 +1,7 @@
 """Machines that were tried, and the judgement on them: on which words each differs from the rounded network."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,8 @@ class ClusterSplit:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """One machine tried."""
+class _Tried:
+    """What a file keeps of a candidate."""
 
     quantiser: str  # the name of its states' quantiser
     stack_symbols: int  # how many stack symbols it was given
@@ -72,11 +72,8 @@ class Candidate:
     # checking words, or walks, on which it differs from the rounded network; None where none came out
     disagreements: int | None
     minority: float | None  # the share of outvoted steps; None where nothing was voted on
-    raw: PushdownAutomaton | None = None  # the machine before minimisation, if one came out
-    automaton: PushdownAutomaton | None = None  # the minimised automaton, if one came out
+    _: KW_ONLY
     split: ClusterSplit | None = None  # for a refinement, what was split
-    # the machine itself; None where it was learned
-    machine: Machine | None = field(default=None, compare=False, repr=False)
     # the numbers of the network's stacks that it sees, where it was learned and there are several; else None, for all
     # that are left
     stacks: tuple[int, ...] | None = None
@@ -84,6 +81,16 @@ class Candidate:
     apart: float | None = None
     # of evidence that contradicts itself, so many of so many steps, where that is enough to be given out
     explains: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Candidate(_Tried):
+    """One machine tried."""
+
+    raw: PushdownAutomaton | None = None  # the machine before minimisation, if one came out
+    automaton: PushdownAutomaton | None = None  # the minimised automaton, if one came out
+    # the machine itself; None where it was learned
+    machine: Machine | None = field(default=None, compare=False, repr=False)
 
     @property
     def exact(self) -> bool:

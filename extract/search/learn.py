@@ -86,6 +86,7 @@ class RunTree:
             values=np.zeros((1, self.network.cell_size)),
         )
         self._frontier = np.zeros(1, np.int64)  # the nodes whose state is known
+        self._words: list[Word] = [()]  # what leads to these, where not all words matter
         self._state: NetworkState[Any] = self.network.initial_state(1)
         # the letters that the task's words go on with, by their beginnings; None where all words matter
         following: dict[Word, list[int]] | None = None
@@ -120,19 +121,9 @@ class RunTree:
             begins = np.array([first is None or symbol in first for symbol in alphabet])
             expected = np.where(nodes == 0, begins[letters], predicted)
             return places[expected], letters[expected]
-        spelled = self._spelled(self._frontier)
-        found = [(i, letter) for i, known in enumerate(spelled) for letter in words.get(known, ())]
+        found = [(i, letter) for i, known in enumerate(self._words) for letter in words.get(known, ())]
         places, letters = np.array(found, np.int64).reshape(-1, 2).T
         return places, letters
-
-    def _spelled(self, nodes: np.ndarray) -> list[Word]:
-        letters, columns = self.network.letters, []
-        while (nodes > 0).any():
-            columns.append(self.runs.letters[nodes])
-            nodes = self.runs.parents[nodes]
-        if not columns:
-            return [()] * len(nodes)
-        return [tuple(letters[x] for x in reversed(row) if x >= 0) for row in np.stack(columns, 1).tolist()]
 
     @torch.no_grad()
     def _extend(self, places: np.ndarray, letters: np.ndarray) -> None:
@@ -183,12 +174,14 @@ class RunTree:
         self.length += 1
 
         # outputs that do not count are taken back
-        if self.specification is not None and self.specification.partial_domain:
-            nodes = np.arange(first, len(self.runs.parents))
-            scored = self.specification.scored(self._spelled(nodes))
-            if scored is not None:
-                self.runs.outputs[nodes[~scored[:, self.length - 1]]] = SILENT
         alive = np.flatnonzero(~did.rejected & ~ended)
+        if self.specification is not None and self.specification.partial_domain:
+            steps = zip(places.tolist(), letters.tolist(), strict=True)
+            words = [(*self._words[place], network.letters[letter]) for place, letter in steps]
+            scored = self.specification.scored(words)
+            if scored is not None:
+                self.runs.outputs[first:][~scored[:, self.length - 1]] = SILENT
+            self._words = [words[i] for i in alive]
         self._frontier, self._state = first + alive, step.state.select(torch.from_numpy(alive))
 
 

@@ -86,10 +86,10 @@ class Clusters:
         return count(len(self.centres), "cluster")
 
     def assign(self, hidden: np.ndarray) -> np.ndarray:
-        """Return the nearest centre of each of ``hidden`` (M, H), (M,) int64."""
+        """Return the nearest centre of each of ``hidden`` (..., H), (...) int64."""
         # |x|^2 is the same for every centre
         distances = (self.centres**2).sum(1) - 2 * hidden @ self.centres.T
-        return np.asarray(distances.argmin(1).astype(np.int64))
+        return np.asarray(distances.argmin(-1).astype(np.int64))
 
     def represent(self, numbers: np.ndarray) -> np.ndarray:
         """Return the centres ``numbers`` (M,), (M, H)."""
@@ -176,10 +176,14 @@ class StackSymbols:
     names: tuple[Symbol, ...]
     values: np.ndarray
 
+    @classmethod
+    def numbered(cls, values: np.ndarray) -> StackSymbols:
+        """Return symbols for ``values``, each called by its number behind an s."""
+        return cls(tuple(f"s{i}" for i in range(len(values))), values)
+
     def assign(self, pushed: np.ndarray) -> np.ndarray:
         """Return the number of the nearest value to each of ``pushed`` (..., D), (...) int64."""
-        distances = (self.values**2).sum(1) - 2 * pushed @ self.values.T  # |x|^2 is the same for all
-        return np.asarray(distances.argmin(-1))
+        return Clusters(self.values).assign(pushed)
 
     def window_name(self, window: Window) -> Symbol:
         """Return the automaton's stack symbol for a window; the bottom for an empty one. No two have the same."""
@@ -361,8 +365,6 @@ class Machine:
 # transitions that it was seen to make.
 
 _NONE = -1  # no number: the initial state, no predicted set, a rejection
-
-_NO_OUTPUTS: frozenset[Output] = frozenset()
 _MOST_STATES, _MOST_HEADS = 1_000, 20_000  # that are reached
 _MOST_COMBINATIONS = 500_000  # of states and tops of several stacks, whose reachable heads are over-approximated
 
@@ -473,7 +475,7 @@ class TransitionTable:
         key = (self.state(head.state), letter, self.machine.tops(head.windows))
         self.rules[key] = Transition(self.state(answer.target), answer.operations, answer.output)
 
-    def automaton(self, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
+    def automaton(self, complete: frozenset[Output]) -> PushdownAutomaton:
         """Return the automaton of the rules so far, which accepts as decided on empty, or all, stacks."""
         accepting, by_state = frozenset(self.states), True
         if self.machine.network.task_kind == "recognition":
@@ -536,7 +538,7 @@ def initial_output(network: StackModel[Any]) -> Output:
     return tuple(symbol for symbol in network.alphabet if network.first is None or symbol in network.first)
 
 
-def explore(machine: Machine, complete: frozenset[Output] = _NO_OUTPUTS) -> PushdownAutomaton:
+def explore(machine: Machine, complete: frozenset[Output] = frozenset()) -> PushdownAutomaton:
     """Return the automaton of ``machine``, closed over every head that some word reaches. Raises StacklensError: there
     are too many states or heads, or tops of several stacks; `majority_table` is left then.
     """

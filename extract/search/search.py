@@ -95,13 +95,11 @@ class _Try:
         model, scorer, (symbols, states) = self.scorer.model, self.scorer, sizes
         if symbols not in self.symbols:
             if model.pushes_input:
-                found = StackSymbols(model.letters, np.eye(model.n_symbols))
-            elif not len(self.pushed):
-                found = StackSymbols(("s0",), np.zeros((1, model.cell_size)))
+                self.symbols[symbols] = StackSymbols(model.letters, np.eye(model.n_symbols))
             else:
-                centres = cluster(self.pushed, symbols, scorer.seed).centres
-                found = StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
-            self.symbols[symbols] = found
+                nothing = np.zeros((1, model.cell_size))
+                centres = cluster(self.pushed, symbols, scorer.seed).centres if len(self.pushed) else nothing
+                self.symbols[symbols] = StackSymbols.numbered(centres)
         if states not in self.states:
             size = self.hidden.shape[1]
             if not model.recurrent:
@@ -166,23 +164,19 @@ class _MachineRun:
     """The head of a run, and what lies on its stacks: the symbols' numbers, and the values that they stand for."""
 
     def __init__(self, machine: Machine) -> None:
-        self.depth, self.cell_size = machine.network.depth, machine.symbols.values.shape[1]
         self.state = machine.start.state
-        self.numbers: list[list[int]] = [[] for _ in range(machine.n_stacks)]
-        self.values: list[list[np.ndarray]] = [[] for _ in range(machine.n_stacks)]
+        # under each bottom there are as many empty cells as the network sees
+        self.depth, nothing = machine.network.depth, np.full(machine.symbols.values.shape[1], np.nan)
+        self.stacks = [[(EMPTY_CELL, nothing)] * self.depth for _ in range(machine.n_stacks)]
 
     @property
     def head(self) -> MachineHead:
-        seen = [tuple(reversed(cells[-self.depth :])) for cells in self.numbers]
-        return MachineHead(self.state, tuple((*top, *[EMPTY_CELL] * (self.depth - len(top))) for top in seen))
+        windows = (tuple(number for number, _ in reversed(cells[-self.depth :])) for cells in self.stacks)
+        return MachineHead(self.state, tuple(windows))
 
     def seen(self) -> np.ndarray:
         """Return the values at the top, (n_stacks, depth, D), NaN where there are none."""
-        cells = np.full((len(self.values), self.depth, self.cell_size), np.nan)
-        for stack, values in enumerate(self.values):
-            for place, value in enumerate(reversed(values[-self.depth :])):
-                cells[stack, place] = value
-        return cells
+        return np.array([[value for _, value in reversed(cells[-self.depth :])] for cells in self.stacks], np.float64)
 
     def go_on(self, did: RoundedStep, pushed: np.ndarray) -> None:
         """Do what was ``did`` with the values ``pushed``, (n_stacks, D)."""
@@ -190,11 +184,9 @@ class _MachineRun:
         self.state = did.target
         for stack, (operation, number) in enumerate(did.operations):
             if operation.pops:
-                self.numbers[stack].pop()
-                self.values[stack].pop()
+                self.stacks[stack].pop()
             if number is not None:
-                self.numbers[stack].append(number)
-                self.values[stack].append(pushed[stack])
+                self.stacks[stack].append((number, pushed[stack]))
 
 
 @torch.no_grad()
@@ -227,7 +219,7 @@ def find_conflict(machine: Machine, word: Word, scored: np.ndarray | None = None
             return blamed
         if letter is None or machine_did.rejected or network_did.rejected:
             return None
-        nothing = np.zeros((machine.n_stacks, theirs.cell_size))
+        nothing = np.zeros((machine.n_stacks, machine.symbols.values.shape[1]))
         mine.go_on(machine_did, nothing)
         pushed = np.broadcast_to(step.pushed[0].numpy(), nothing.shape) if network.n_stacks else nothing
         theirs.go_on(network_did, pushed)
@@ -309,8 +301,7 @@ def _split_symbols(machine: Machine, conflict: Conflict, pushed: np.ndarray) -> 
             centres = machine.symbols.values.copy()
             if len(others):
                 centres[number] = others.mean(0)
-            centres = np.concatenate([centres, same.mean(0, keepdims=True)])
-            symbols = StackSymbols(tuple(f"s{i}" for i in range(len(centres))), centres)
+            symbols = StackSymbols.numbered(np.concatenate([centres, same.mean(0, keepdims=True)]))
             yield Machine(machine.network, symbols, machine.quantiser), split
 
 
