@@ -114,6 +114,10 @@ class Box:
         """Return the boxes of some of the numbers."""
         return Box(self.low[:, begin:end], self.high[:, begin:end])
 
+    def rows(self, rows: np.ndarray | slice) -> Box:
+        """Return some of the boxes."""
+        return Box(self.low[rows], self.high[rows])
+
     def wider(self, by: Row | float, low: float = -np.inf, high: float = np.inf) -> Box:
         """Return the boxes, wider by so much on every side, but between ``low`` and ``high``."""
         return Box(np.maximum(self.low - by, low), np.minimum(self.high + by, high))
@@ -249,6 +253,11 @@ def _or_flushed(box: Box, arithmetic: Arithmetic) -> Box:
     return Box(np.fmin(box.low, low), np.fmax(box.high, high))
 
 
+def array(tensor: torch.Tensor) -> Row:
+    """Return a tensor's exact values in float64."""
+    return np.asarray(tensor.detach().cpu().double().numpy())
+
+
 # ---- What a controller answers for boxes ----
 
 
@@ -258,6 +267,10 @@ class Decision:
 
     numbers: np.ndarray
     margins: Row
+
+    def rows(self, rows: slice) -> Decision:
+        """Return some of the decisions."""
+        return Decision(self.numbers[rows], self.margins[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +342,7 @@ class Value(NamedTuple):
 
 BoxKey = Place | Value
 Bounds = dict[BoxKey, tuple[Row, Row]]  # from each name to its box, (D,) each
+START = Place(("start",))  # before the first letter
 
 
 class Entry(NamedTuple):
@@ -370,16 +384,15 @@ class StepOutcome:
     control: Control  # the next control, but for its place
     operations: tuple[Operation, ...]  # what happens to each stack
     symbols: tuple[Symbol | None, ...]  # what the automaton pushes on each
-    hidden: list[tuple[BoxKey, ImagePiece]]  # the names and pieces of the next hidden vector
-    pushed: tuple[list[tuple[BoxKey, ImagePiece]], ...]  # the same for what is pushed on each stack
-    others: list[tuple[BoxKey, ImagePiece]]  # the same for stacks that the automaton has not
+    hidden: list[tuple[Place, ImagePiece]]  # the names and pieces of the next hidden vector
+    pushed: tuple[list[tuple[Value, ImagePiece]], ...]  # the same for what is pushed on each stack
+    others: list[tuple[Value, ImagePiece]]  # the same for stacks that the automaton has not
 
     @property
     def targets(self) -> Iterator[tuple[BoxKey, ImagePiece]]:
         """Yield all names of boxes, each with a piece that has to lie in its box."""
         yield from self.hidden
-        yield from self.others
-        for image_pieces in self.pushed:
+        for image_pieces in (self.others, *self.pushed):
             yield from image_pieces
 
     def moves(self, tops: BoxTops, depth: int) -> Iterator[BoxMove]:
@@ -388,15 +401,10 @@ class StepOutcome:
         for operation, symbol, image_pieces, top in zip(self.operations, self.symbols, self.pushed, tops, strict=True):
             below: tuple[Value | None, ...] = (None,) * depth if top is None else top.values
             covered = below[1:] if operation.pops else below
-            entries: list[Entry | None] = []
-            for value, _ in image_pieces:
-                assert isinstance(value, Value)
-                entries.append(Entry(symbol, (value, *covered)[:depth]))
-            choices.append([(operation, entry) for entry in entries or [None]])
-        for place, _ in self.hidden:
-            assert isinstance(place, Place)
-            for operations in product(*choices):
-                yield BoxMove(self.letter, self.control._replace(place=place), operations)
+            entries = [Entry(symbol, (value, *covered)[:depth]) for value, _ in image_pieces]
+            choices.append([(operation, entry) for entry in entries] or [(operation, None)])
+        for (place, _), *operations in product(self.hidden, *choices):
+            yield BoxMove(self.letter, self.control._replace(place=place), tuple(operations))
 
 
 @dataclass(frozen=True)
@@ -451,9 +459,8 @@ def image_pieces(low: Row, high: Row, width: float | None = None) -> list[ImageP
     first, last = _cell_numbers(low, width), _cell_numbers(high, width)
     if math.prod((last - first + 1).tolist()) > _MOST_PIECES:
         raise TooMany
-    cells = product(*(range(a, b + 1) for a, b in zip(first.tolist(), last.tolist(), strict=True)))
     pieces = []
-    for cell in cells:
+    for cell in product(*map(range, first.tolist(), (last + 1).tolist())):
         number = np.array(cell, dtype=np.float64)
         floor, ceiling = _grid_line(number, width), _grid_line(number + 1, width)
         pieces.append(ImagePiece(cell, np.maximum(low, floor), np.minimum(high, ceiling), floor, ceiling))
@@ -497,7 +504,7 @@ class System:
     def start(self) -> BoxHead:
         """Return the head before the first letter."""
         domain = None if self.domain is None else self.domain.initial
-        return Control(self.automaton.initial, Place(("start",)), domain=domain), (None,) * len(self.stacks)
+        return Control(self.automaton.initial, START, domain=domain), (None,) * len(self.stacks)
 
     @property
     def stack_limit(self) -> int | None:
@@ -513,11 +520,10 @@ class System:
 
     def start_bounds(self) -> Bounds:
         """Return the boxes before the first letter, all of them points: the hidden vector, and other stacks' values."""
-        hidden = _first_of_batch(self.model.initial_state(1).hidden)
-        empty = self.empty_cells()
-        names = [(stack, name) for stack in self.others for name in self.names_of(stack, Place(("start",)))]
-        others: Bounds = {name: (empty[stack], empty[stack]) for stack, name in names}
-        return {Place(("start",)): (hidden, hidden), **others}
+        hidden, empty = array(self.model.initial_state(1).hidden[0]), self.empty_cells()
+        bounds: Bounds = {START: (hidden, hidden)}
+        bounds |= {name: (empty[stack],) * 2 for stack in self.others for name in self.names_of(stack, START)}
+        return bounds
 
     def names_of(self, stack: int, place: Place) -> list[Value]:
         """Return the names of the boxes of what is seen of a stack that the automaton has not, top first."""
@@ -525,7 +531,7 @@ class System:
 
     def empty_cells(self) -> Row:
         """Return what an empty cell of each stack reads as, (n_stacks, D)."""
-        reading = _first_of_batch(self.model.initial_state(1).stack.reading())
+        reading = array(self.model.initial_state(1).stack.reading()[0])
         return np.asarray(reading.reshape(self.model.n_stacks, self.model.depth, -1)[:, 0])
 
     def answers(self, heads: Sequence[BoxHead], bounds: Bounds) -> Iterator[BoxAnswer]:
@@ -535,13 +541,11 @@ class System:
         empty, others = self.empty_cells(), {stack: bounds[other_stack(stack)] for stack in self.others}
         if isinstance(self.model, RingAsTwoStacks) and others:
             lows, highs = zip(*others.values(), strict=True)
-            others = dict.fromkeys(others, (np.min(lows, axis=0), np.max(highs, axis=0)))
+            others = dict.fromkeys(range(len(empty)), (np.min(lows, axis=0), np.max(highs, axis=0)))
 
         def reading(head: BoxHead, side: int) -> Row:
             """Return one side of the box of what the controller sees, (n_stacks * depth * D,)."""
             cells = [others[stack][side] if stack in others else empty[stack] for stack in range(len(empty))]
-            if others and isinstance(self.model, RingAsTwoStacks):
-                cells = [next(iter(others.values()))[side]] * len(empty)
             seen = [[cell] * self.model.depth for cell in cells]
             for stack in self.others if self.layout.others else ():
                 seen[stack][0] = bounds[other_top(stack, head[0].place)][side]
@@ -560,10 +564,6 @@ class System:
         yield control.place
         yield from (name for stack in self.others for name in self.names_of(stack, control.place))
         yield from (value for top in tops if top is not None for value in top.values if value is not None)
-
-
-def _first_of_batch(tensor: Any) -> Row:
-    return np.asarray(tensor[0].detach().cpu().double().numpy())
 
 
 class TooMany(Exception):  # noqa: N818 - it ends an attempt, and is no error

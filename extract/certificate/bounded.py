@@ -21,7 +21,7 @@ from ...models.base import StackModel
 from ...models.rounding import Operation
 from ..agreement import BoundedCertificate
 from ..config import LONGEST_BOUND
-from .abstraction import Box, BoxController, BoxHead, Control, Entry, Layout, Row, System, TooMany, other_stack
+from .abstraction import START, Box, BoxController, BoxHead, Control, Entry, Layout, Row, System, TooMany, other_stack
 from .controllers import MARGIN, boxes_of, stacks_to_follow
 from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
 
@@ -206,9 +206,8 @@ class Frames:
         n, size = len(shown.low), len(self.kinds)
         if self.count + n > size:
             more = max(n, size)
-            self._low = np.concatenate([self._low, np.zeros((more, self._low.shape[1]))])
-            self._high = np.concatenate([self._high, np.zeros((more, self._high.shape[1]))])
-            self.kinds = np.concatenate([self.kinds, np.zeros(more, np.int64)])
+            self._low, self._high = (np.pad(side, ((0, more), (0, 0))) for side in (self._low, self._high))
+            self.kinds = np.pad(self.kinds, (0, more))
         numbers = np.arange(self.count, self.count + n)
         self._low[numbers], self._high[numbers], self.kinds[numbers] = shown.low, shown.high, kind
         self.count += n
@@ -306,7 +305,7 @@ class Forward:
     def lengths(self) -> Iterator[ForwardRows]:
         """Yield what words of each length lead to, from the empty one on. Raises Unproved, TooMany."""
         control, _ = self.system.start
-        low, high = self.bounds[control.place]
+        low, high = self.bounds[START]
         bottoms = np.full((1, len(self.columns)), BOTTOM)
         rows = ForwardRows([control], np.zeros(1, np.int64), Box(low[None], high[None]), bottoms)
         n_letters = len(self.system.model.alphabet)
@@ -321,8 +320,7 @@ class Forward:
 
     def _judge(self, rows: ForwardRows) -> None:
         for head, part in self._heads(rows):
-            hidden = Box(rows.hidden.low[part], rows.hidden.high[part])
-            self.margin = min(self.margin, judge_verdict(self.system, head, hidden))
+            self.margin = min(self.margin, judge_verdict(self.system, head, rows.hidden.rows(part)))
 
     def _step(self, rows: ForwardRows, letters: list[int]) -> ForwardRows:
         """Return what some letters make of ``rows``, not merged. Raises Unproved: a step is not right; TooMany rows."""
@@ -341,7 +339,7 @@ class Forward:
         numbers = {control: number for number, control in enumerate(dict.fromkeys(control for control, _, _ in parts))}
         counts = [len(frames) for _, _, frames in parts]
         control = np.repeat(np.array([numbers[control] for control, _, _ in parts], dtype=np.int64), counts)
-        nothing = np.zeros((0, len(self.bounds[self.system.start[0].place][0])))
+        nothing = np.zeros((0, len(self.bounds[START][0])))
         low = np.concatenate([nothing, *(hidden.low for _, hidden, _ in parts)])
         high = np.concatenate([nothing, *(hidden.high for _, hidden, _ in parts)])
         frames = np.concatenate([np.zeros((0, len(self.columns)), np.int64), *(frames for _, _, frames in parts)])
@@ -363,7 +361,7 @@ class Forward:
             self.bounds[key] = np.minimum(low, piece.low), np.maximum(high, piece.high)
         hidden = case.image.hidden
         if not self.system.model.recurrent:  # what it keeps is never read
-            low, high = self.bounds[self.system.start[0].place]
+            low, high = self.bounds[START]
             hidden = Box(np.broadcast_to(low, hidden.low.shape), np.broadcast_to(high, hidden.high.shape))
         # what is on each stack after the step, (N, n_columns), and which row each comes from, (N,)
         places, after = np.arange(len(frames)), frames
@@ -372,13 +370,12 @@ class Forward:
             symbol = (outcome.symbols[i] if own else None, outcome.letter)
             pushed, found = case.image.pushed[stack], []
             for operation, rows in self._done(case.image, stack, outcome.operations[i] if own else None, places):
-                some = Box(pushed.low[places[rows]], pushed.high[places[rows]])
-                again, column = self._moved(stack, operation, symbol, some, after[rows, i])
+                again, column = self._moved(stack, operation, symbol, pushed.rows(places[rows]), after[rows, i])
                 now = after[rows][again]
                 now[:, i] = column
                 found.append((places[rows][again], now))
             places, after = (np.concatenate(side) for side in zip(*found, strict=True))
-        yield outcome.control, Box(hidden.low[places], hidden.high[places]), after
+        yield outcome.control, hidden.rows(places), after
 
     def _done(
         self, image: StepImage, stack: int, operation: Operation | None, places: np.ndarray
@@ -401,9 +398,7 @@ class Forward:
             return rows, np.full(len(frames), self.anything[stack])
         below = {number: self.frames.below(number) for number in np.unique(frames).tolist()} if operation.pops else {}
         if operation.pushes:
-            shown, size = self._shown(stack, frames), pushed.low.shape[1]
-            begin = size if operation.pops else 0
-            covered = Box(shown.low[:, begin:], shown.high[:, begin:])
+            covered = self._shown(stack, frames).columns(pushed.low.shape[1] if operation.pops else 0)
             whole = Box.beside([pushed, covered]).columns(0, self.frames.size)
             on = [below[number] if operation.pops else (number,) for number in frames.tolist()]
             return rows, self.frames.lay(symbol, whole, on)
@@ -458,8 +453,7 @@ class Forward:
         # each number by how much it counts, (M, H + n_stacks * R), found once on some rows
         if self.scales is None and len(features) >= _SAMPLED:
             some = np.linspace(0, len(features) - 1, _SAMPLED).astype(int)
-            hidden = Box(rows.hidden.low[some], rows.hidden.high[some])
-            model, reading = self.system.model, self._reading(rows.frames[some])
+            hidden, model, reading = rows.hidden.rows(some), self.system.model, self._reading(rows.frames[some])
             letters = range(len(model.alphabet))
             found = sensitivities(self.system.controller, letters, hidden, reading, model.pushes_input)
             own, each = hidden.low.shape[1], self.frames.size

@@ -4,7 +4,7 @@
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,36 +58,25 @@ _CURVED, _PATIENT, _FASTER = 1.1, 20, 1.2
 
 def reached(start: BoxHead, moves: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
     """Return every head that runs from ``start`` show, always in the same order; without ``moves`` they end."""
-    if len(start[1]) == 1:
-        return _one_stack(start, moves)
-    return approximate_heads(
-        start,
-        lambda head: (
-            (
-                move.control,
-                # a pop of an empty stack takes nothing: what is pushed then lies on the bottom
-                [
-                    (operation.pops and top is not None, entry)
-                    for top, (operation, entry) in zip(head[1], move.operations, strict=True)
-                ],
-            )
-            for move in moves.get(head, ())
-        ),
-    )
-
-
-def _one_stack(start: BoxHead, known: Mapping[BoxHead, Sequence[BoxMove]]) -> dict[BoxHead, None]:
     seen: dict[BoxHead, None] = {}
 
-    def moves(control: Control, top: Entry | None) -> Iterator[PushdownStep[Control, Entry] | Event[None]]:
+    def steps(control: Control, top: Entry | None) -> Iterator[PushdownStep[Control, Entry] | Event[None]]:
         head = control, (top,)
         seen[head] = None
-        for move in known.get(head, ()):
+        for move in moves.get(head, ()):
             ((operation, entry),) = move.operations
             kept = () if top is None or operation.pops else (top,)
             yield PushdownStep(move.letter, move.control, kept if entry is None else (*kept, entry))
 
-    if not shortest_runs(start[0], moves, _MOST_BOXES).complete:
+    def changes(head: BoxHead) -> Iterator[tuple[Control, list[tuple[bool, Entry | None]]]]:
+        for move in moves.get(head, ()):
+            # a pop of an empty stack takes nothing: what is pushed then lies on the bottom
+            done = zip(head[1], move.operations, strict=True)
+            yield move.control, [(operation.pops and top is not None, entry) for top, (operation, entry) in done]
+
+    if len(start[1]) != 1:
+        return approximate_heads(start, changes)
+    if not shortest_runs(start[0], steps, _MOST_BOXES).complete:
         raise TooMany
     return seen
 
@@ -118,9 +107,8 @@ def check_invariant(system: System, bounds: Bounds) -> Certified:
             head, outcomes = found.head, found.outcomes
             for outcome in outcomes:
                 for key, piece in outcome.targets:
-                    if not _is_in_box(bounds, key, piece.low, piece.high):
-                        box = piece.low, piece.high
-                        leaves = "an image leaves its box"
+                    box, leaves = (piece.low, piece.high), "an image leaves its box"
+                    if not _is_in_box(bounds, key, *box):
                         raise Unproved(fault(system, head, outcome.letter, leaves, box, _WHAT[type(key)]))
             steps, smallest, gap = steps + len(outcomes), min(smallest, found.margin), min(gap, found.gap)
             cuts |= dict.fromkeys(found.cuts)
@@ -157,65 +145,54 @@ def find_invariant(system: System, most: int) -> Bounds:
     Raises Unproved: on the way a step could not be shown to be right; in larger boxes it could be even less. Raises
     TooMany: after ``most`` evaluations of a head, or twice as many visits, there was more to do.
     """
-    growth = _Growth(system)
-    fresh, visited = [system.start], 0
-    while fresh:
-        growth.settle(fresh, most)
-        heads = reached(system.start, growth.moves)
+    bounds, depth = system.start_bounds(), system.model.depth
+    moves: dict[BoxHead, list[BoxMove]] = {}
+    users: dict[BoxKey, dict[BoxHead, None]] = defaultdict(dict)
+    times: Counter[BoxKey] = Counter()  # that each box has grown
+    waiting, evaluated, visited = {system.start: None}, 0, 0
+    while waiting:
+        for head in waiting:
+            for key in system.keys(head):
+                users[key][head] = None
+        # look at new heads, and again at all heads whose boxes have grown, until none has
+        while waiting:
+            check_time()
+            evaluated += len(waiting)
+            if evaluated > most:
+                raise TooMany
+            grown: dict[BoxKey, None] = {}
+            for head, outcomes, *_ in checked_heads(system, list(waiting), bounds):
+                targets = [target for outcome in outcomes for target in outcome.targets]
+                grown.update((key, None) for key, piece in targets if _has_grown(bounds, times, key, piece))
+                moves[head] = [move for outcome in outcomes for move in outcome.moves(head[1], depth)]
+            waiting = {head: None for key in grown for head in users[key]}
+        heads = reached(system.start, moves)
         visited += len(heads)
         if visited > _VISITS * most:  # what grows for ever may show one new head at a time
             raise TooMany
-        fresh = [head for head in heads if head not in growth.moves]
-    return growth.bounds
+        waiting = {head: None for head in heads if head not in moves}
+    return bounds
 
 
-class _Growth:
-    """Boxes, and what is known of the heads so far."""
-
-    def __init__(self, system: System) -> None:
-        self.system, self.bounds = system, system.start_bounds()
-        self.moves: dict[BoxHead, list[BoxMove]] = {}
-        self.users: dict[BoxKey, dict[BoxHead, None]] = defaultdict(dict)
-        self.times: Counter[BoxKey] = Counter()  # that each box has grown
-        self.evaluated = 0
-
-    def settle(self, heads: Iterable[BoxHead], most: int) -> None:
-        """Look at ``heads``, and again at all heads whose boxes have grown, until none has."""
-        waiting = dict.fromkeys(heads)
-        for head in waiting:
-            for key in self.system.keys(head):
-                self.users[key][head] = None
-        while waiting:
-            check_time()
-            self.evaluated += len(waiting)
-            if self.evaluated > most:
-                raise TooMany
-            grown: dict[BoxKey, None] = {}
-            for head, outcomes, *_ in checked_heads(self.system, list(waiting), self.bounds):
-                targets = [target for outcome in outcomes for target in outcome.targets]
-                grown.update((key, None) for key, piece in targets if self._join(key, piece))
-                self.moves[head] = [move for one in outcomes for move in one.moves(head[1], self.system.model.depth)]
-            waiting = {head: None for key in grown for head in self.users[key]}
-
-    def _join(self, key: BoxKey, piece: ImagePiece) -> bool:
-        """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
-        low, high = self.bounds.get(key, (piece.low, piece.high))
-        below, above = piece.low < low, piece.high > high
-        if key not in self.bounds:  # a new box has room from the start, but for numbers that are known exactly
-            below = above = piece.low < piece.high
-        elif not below.any() and not above.any():
-            return False
-        least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
-        # a box that has to grow grows to the next line of a grid that is as wide as a share of it, and wider the more
-        # often it did; lines of narrower boxes are lines of wider ones, so that what is only copied comes to rest
-        self.times[key] += 1
-        faster = min(1.0, _SPARE * _FASTER ** max(0, self.times[key] - _PATIENT))
-        share = np.where(np.maximum(-least, most) > _CURVED, faster, _SPARE)
-        lines = np.exp2(np.ceil(np.log2(share * (most - least) + _LEAST)))
-        least = np.where(below, np.floor(least / lines) * lines, least)
-        most = np.where(above, np.ceil(most / lines) * lines, most)
-        self.bounds[key] = np.maximum(least, piece.floor), np.minimum(most, piece.ceiling)
-        return True
+def _has_grown(bounds: Bounds, times: Counter[BoxKey], key: BoxKey, piece: ImagePiece) -> bool:
+    """Return whether the box called ``key`` has to grow to hold ``piece``, and let it."""
+    low, high = bounds.get(key, (piece.low, piece.high))
+    below, above = piece.low < low, piece.high > high
+    if key not in bounds:  # a new box has room from the start, but for numbers that are known exactly
+        below = above = piece.low < piece.high
+    elif not below.any() and not above.any():
+        return False
+    least, most = np.minimum(low, piece.low), np.maximum(high, piece.high)
+    # a box that has to grow grows to the next line of a grid that is as wide as a share of it, and wider the more
+    # often it did; lines of narrower boxes are lines of wider ones, so that what is only copied comes to rest
+    times[key] += 1
+    faster = min(1.0, _SPARE * _FASTER ** max(0, times[key] - _PATIENT))
+    share = np.where(np.maximum(-least, most) > _CURVED, faster, _SPARE)
+    lines = np.exp2(np.ceil(np.log2(share * (most - least) + _LEAST)))
+    least = np.where(below, np.floor(least / lines) * lines, least)
+    most = np.where(above, np.ceil(most / lines) * lines, most)
+    bounds[key] = np.maximum(least, piece.floor), np.minimum(most, piece.ceiling)
+    return True
 
 
 # ---- Certificates ----
@@ -452,7 +429,18 @@ def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
     (True, True, False)
     """
     pda = real_time_form(pda, "a regular domain needs")
-    following = _following(pda)
+    # which heads a letter may lead to from each head: what a step leaves on top is known but where it pops
+    tops_with: dict[State, list[Tops]] = defaultdict(list)
+    for state, tops in reachable_heads(pda):
+        tops_with[state].append(tops)
+    following: dict[tuple[Head, Symbol], list[Head]] = defaultdict(list)
+    for (state, letter, tops), step in pda.transitions.items():
+        known = [op.push or (None if op.pop else top) for top, op in zip(tops, step.operations, strict=True)]
+        following[(state, tops), letter] = [
+            (step.target, after)
+            for after in tops_with[step.target]
+            if all(top in (None, new) for top, new in zip(known, after, strict=True))
+        ]
     start = frozenset({(pda.initial, (pda.bottom,) * pda.n_stacks)})
     names = {start: "0"}
     steps: dict[tuple[State, Symbol], State] = {}
@@ -471,24 +459,3 @@ def regular_domain(pda: PushdownAutomaton) -> FiniteAutomaton:
             )
     states = tuple(names.values())
     return FiniteAutomaton(states, pda.input_alphabet, steps, "0", frozenset(states))
-
-
-def _following(pda: PushdownAutomaton) -> dict[tuple[Head, Symbol], list[Head]]:
-    """Return which heads a letter may lead to from each head."""
-    tops_with: dict[State, list[Tops]] = defaultdict(list)
-    reached = sorted(reachable_heads(pda))
-    for state, tops in reached:
-        tops_with[state].append(tops)
-    following: dict[tuple[Head, Symbol], list[Head]] = defaultdict(list)
-    for state, tops in reached:
-        for letter in pda.input_alphabet:
-            step = pda.transitions.get((state, letter, tops))
-            if step is not None:
-                # what the step leaves on top is known but where it pops
-                known = [op.push or (None if op.pop else top) for top, op in zip(tops, step.operations, strict=True)]
-                following[(state, tops), letter] = [
-                    (step.target, after)
-                    for after in tops_with[step.target]
-                    if all(top in (None, new) for top, new in zip(known, after, strict=True))
-                ]
-    return following

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from ...automata.finite import FiniteAutomaton
 from ...automata.pda import PushdownAutomaton, Symbol
@@ -27,6 +26,7 @@ from .abstraction import (
     BoxController,
     Decision,
     Row,
+    array,
     plus,
     rounded_sum,
     sigmoid,
@@ -116,11 +116,6 @@ def softmax_operations(model: StackModel[Any]) -> np.ndarray:
     return np.array(named_operations(model.operations)) if is_stack(model) else np.arange(len(model.operations))
 
 
-def array(parameter: Tensor) -> np.ndarray:
-    """Return a parameter's exact values in float64."""
-    return np.asarray(parameter.detach().cpu().double().numpy())
-
-
 class NNPDABoxes(BoxController):
     """An NNPDA of any order."""
 
@@ -143,8 +138,8 @@ class NNPDABoxes(BoxController):
         tops = np.where(reading.low.any(1), reading.low.argmax(1), self.n_symbols)  # the last: nothing
         for top in np.unique(tops):
             rows = tops == top
-            here = Box(hidden.low[rows], hidden.high[rows])
-            for into, bounds in zip((after, action, drive), self._at(letter, int(top), here), strict=True):
+            found = self._at(letter, int(top), hidden.rows(rows))
+            for into, bounds in zip((after, action, drive), found, strict=True):
                 into.low[rows], into.high[rows] = bounds.low, bounds.high
         symbol = np.zeros((n, self.n_symbols))
         symbol[:, letter] = 1
@@ -153,21 +148,30 @@ class NNPDABoxes(BoxController):
 
     def _at(self, letter: int, top: int, hidden: Box) -> tuple[Box, Box, Box]:
         """Return bounds on the next state neurons, on the action and on the sum that it is squashed from."""
-        order = "second" if self.shape.order == "second" else "third"
-        state = self._layer(self.state_weights, self.state_bias, order, letter, top)
+        state = self._layer(self.state_weights, self.state_bias, letter, top)
+        layer = self._layer(self.action_weights, self.action_bias, letter, top)
         after = sigmoid(state.of_box(hidden, self.arithmetic), self.arithmetic)
-        if self.shape.order == "full":
-            return after, self._full_action(letter, top, hidden), Box.point(np.zeros((len(hidden.low), 1)))
-        drive = self._layer(self.action_weights, self.action_bias, order, letter, top).of_box(hidden, self.arithmetic)
-        share = sigmoid(drive, self.arithmetic)
-        return after, Box(2 * share.low - 1, 2 * share.high - 1).wider(self.arithmetic.curve), drive
+        if self.shape.order != "full":
+            drive = layer.of_box(hidden, self.arithmetic)
+            share = sigmoid(drive, self.arithmetic)
+            return after, Box(2 * share.low - 1, 2 * share.high - 1).wider(self.arithmetic.curve), drive
+        # the linear action of eq. 23: the extremes over the corners of the box
+        corners = np.broadcast_to(layer.weights, (len(hidden.low), 1, layer.weights.shape[1]))
+        for low, high in zip(hidden.low.T, hidden.high.T, strict=True):  # the first neuron counts most in eq. 24
+            off, on = np.split(corners, 2, axis=2)
+            ends = [off + (on - off) * value[:, None, None] for value in (low, high)]
+            corners = np.concatenate(ends, 1)
+        exact = Box(corners.min(1), corners.max(1))
+        total, terms = layer.sizes.sum(1), layer.terms + 4 * self.shape.n_states
+        slack = self.arithmetic.slack(total, terms, terms * (1 + total))  # each product may underflow
+        return after, exact.wider(slack), Box.point(np.zeros((len(hidden.low), 1)))
 
-    def _layer(self, weights: np.ndarray, bias: np.ndarray, order: str, letter: int, top: int) -> Affine:
+    def _layer(self, weights: np.ndarray, bias: np.ndarray, letter: int, top: int) -> Affine:
         """Return what the weights make of the state neurons, for one letter and one top."""
         n_reading = self.n_symbols + self.shape.empty_reading
         seen = top < n_reading  # an empty stack is seen only by a neuron of its own
         table: np.ndarray
-        if order == "second":
+        if self.shape.order == "second":
             table = weights.reshape(len(weights), -1, n_reading + self.n_symbols)
             parts = [table[:, :, n_reading + letter], *([table[:, :, top]] if seen else [])]
         else:
@@ -176,18 +180,6 @@ class NNPDABoxes(BoxController):
         sizes, terms = np.sum(np.abs(parts), axis=0), weights.shape[1] + 1
         lost = np.full(len(weights), float(terms))
         return Affine(np.sum(parts, axis=0), bias, sizes, np.abs(bias), terms, lost)
-
-    def _full_action(self, letter: int, top: int, hidden: Box) -> Box:
-        """Return bounds on the linear action of eq. 23: the extremes over the corners of the box."""
-        layer = self._layer(self.action_weights, self.action_bias, "third", letter, top)
-        corners = np.broadcast_to(layer.weights, (len(hidden.low), 1, layer.weights.shape[1]))
-        for low, high in zip(hidden.low.T, hidden.high.T, strict=True):  # the first neuron counts most in eq. 24
-            off, on = np.split(corners, 2, axis=2)
-            ends = [off + (on - off) * value[:, None, None] for value in (low, high)]
-            corners = np.concatenate(ends, 1)
-        exact = Box(corners.min(1), corners.max(1))
-        total, terms = layer.sizes.sum(1), layer.terms + 4 * self.shape.n_states
-        return exact.wider(self.arithmetic.slack(total, terms, terms * (1 + total)))  # each product may underflow
 
     def traps(self, hidden: Box) -> Decision:
         """Return whether the last neuron rules out all continuations (`NNPDA.rejects`); never without a trap."""
@@ -293,11 +285,11 @@ class NeuralStackBoxes(BoxController):
         seen = Box.beside([hidden.columns(0, self.size), reading])
         after, features, layer = hidden, seen, self.layers[letter]
         if self.kind != "linear":
-            drive = layer.of_box(seen, self.arithmetic)
-            lstm = self.kind == "lstm"
-            after = (
-                lstm_box(drive, hidden.columns(self.size), self.arithmetic) if lstm else tanh(drive, self.arithmetic)
-            )
+            after = layer.of_box(seen, self.arithmetic)
+            if self.kind == "lstm":
+                after = lstm_box(after, hidden.columns(self.size), self.arithmetic)
+            else:
+                after = tanh(after, self.arithmetic)
             features, layer = after.columns(0, self.size), self.last
         split = self.acts + self.cell
         drive = layer.rows(slice(0, split)).of_box(features, self.arithmetic)
@@ -307,10 +299,8 @@ class NeuralStackBoxes(BoxController):
         if self.view is not None:
             queues = set_of(instructions.columns(2, 4), _THRESHOLD)  # done with the letter, and writing, are bits, too
             # of an empty queue nothing is left to be done with, so that it counts as done
-            done, writes = (
-                queues.numbers & 1 | (self.view.alphabet[letter] == self.view.nothing_left),
-                queues.numbers >> 1,
-            )
+            done = queues.numbers & 1 | (self.view.alphabet[letter] == self.view.nothing_left)
+            writes = queues.numbers >> 1
             numbers = writes * (1 + output.numbers) + done * (len(self.view.meanings) // 2)
             output = Decision(numbers, np.where(writes, np.minimum(queues.margins, output.margins), queues.margins))
         gaps = distance_from_0(drive.columns(0, self.acts))
@@ -408,7 +398,6 @@ _FAMILIES: dict[type[StackModel[Any]], Callable[[Any], BoxController]] = {
     MarnnJoulin: MarnnBoxes,
     NeuralStack: NeuralStackBoxes,
 }
-
 
 # networks whose memory is no stack, and the views of them that are exact
 _VIEWED: dict[type[StackModel[Any]], tuple[type[StackView | BufferSteps], Callable[[Any], BoxController]]] = {

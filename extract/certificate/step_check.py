@@ -20,11 +20,11 @@ from ...models.inference import output_number
 from ...models.rounding import Operation
 from ..agreement import Fault
 from .abstraction import (
+    START,
     Bounds,
     Box,
     BoxAnswer,
     BoxHead,
-    BoxKey,
     Control,
     Decision,
     ImagePiece,
@@ -84,11 +84,9 @@ class StepImage:
     @classmethod
     def of(cls, answer: BoxAnswer, rows: slice) -> StepImage:
         """Return the image in some rows of an answer."""
-        decided = [Decision(one.numbers[rows], one.margins[rows]) for one in answer.operations]
-        output = Decision(answer.output.numbers[rows], answer.output.margins[rows])
-        hidden, *pushed = (Box(box.low[rows], box.high[rows]) for box in (answer.hidden, *answer.pushed))
-        inside = bool(answer.in_range[rows].all())
-        gap = float(answer.gaps[rows].min())
+        *decided, output = (one.rows(rows) for one in (*answer.operations, answer.output))
+        hidden, *pushed = (box.rows(rows) for box in (answer.hidden, *answer.pushed))
+        inside, gap = bool(answer.in_range[rows].all()), float(answer.gaps[rows].min())
         return cls(hidden, decided, list(map(_in_all, decided)), pushed, _in_all(output), inside, gap)
 
 
@@ -171,8 +169,7 @@ def _automaton_accepts(system: System, head: BoxHead) -> bool:
     (control, tops), pda = head, system.automaton
     if control.state is None or control.ended != (pda.end_marker is not None):
         return False
-    final, empty = control.state in pda.accepting, not any(tops)
-    return {"final state": final, "empty stack": empty, "both": final and empty, "output": False}[pda.acceptance]
+    return pda.accepts_at(control.state, not any(tops))
 
 
 def _top_names(system: System, head: BoxHead) -> Names:  # of a stack that the network lacks: the bottom
@@ -182,8 +179,7 @@ def _top_names(system: System, head: BoxHead) -> Names:  # of a stack that the n
 
 def _transition(system: System, head: BoxHead, letter: Symbol) -> Transition | None:
     pda, state = system.automaton, head[0].state
-    end = letter == system.model.end
-    symbol = pda.end_marker if end else letter  # the end may have another name
+    symbol = pda.end_marker if letter == system.model.end else letter  # the end may have another name
     if state is None or symbol is None:
         return None
     return pda.transitions.get((state, symbol, _top_names(system, head)))
@@ -227,16 +223,21 @@ class StepCase:
         """Return what happens, or None where nothing more is to be followed."""
         if self.is_cut():
             return None
-        rejects = self._rejects()
+        rejects, accepted = self._rejects(), None
+        if self.end and self.step is None:  # the automaton has its verdict before the end symbol
+            accepted = _automaton_accepts(self.system, self.head)
         if not rejects:
-            self.gap = self._last_gap() if self.end and self.system.model.action_kind == "signed" else self.image.gap
-        if self.end:
-            return self._at_end(rejects)
-        if rejects and self.step is not None:
+            signed = self.system.model.action_kind == "signed"
+            self.gap = self._last_gap() if self.end and signed else self.image.gap
+            if self.step is None and not self.end and self.system.model.task_kind == "next set":
+                raise self._unproved("the network goes on")
+            return self._follow(self._operations(), accepted)
+        if accepted or (self.step is not None and not self.end):
             raise self._unproved("the network rejects")
-        if self.step is None and self.system.model.task_kind == "next set" and not rejects:
-            raise self._unproved("the network goes on")
-        return None if rejects else self._follow(self._operations())
+        if self.step is None:
+            return None
+        taken = tuple(map(Operation.of, self.step.operations))
+        return self._follow(taken[: len(self.tops)], rejected=True)
 
     def _last_gap(self) -> float:
         """Return the gap of an NNPDA's action on the end symbol, which may be in between: only the verdict follows it.
@@ -245,31 +246,18 @@ class StepCase:
         same; on an empty stack it is what S_last > 1/2 says, but for S_last - L > 1/2 where L may be a.
         """
         number, margin = self.image.operations[0]
-        if Operation(number) != Operation.NONE or any(self.tops):
-            return self.image.gap if Operation(number) != Operation.NONE else np.inf
+        if Operation(number) != Operation.NONE:
+            return self.image.gap
+        if any(self.tops):
+            return np.inf
         accepts = _in_all(self.system.controller.accepts(self.image.hidden))
         return np.inf if accepts.margin > (0.5 - margin) * accepts.number else 0.0
-
-    def _at_end(self, rejects: bool) -> StepOutcome | None:
-        """Return what the end symbol does; the automaton reads it too, or has its verdict before."""
-        accepted: bool | None = None
-        if self.step is None:
-            marker = self.system.automaton.end_marker is not None
-            accepted = False if marker else _automaton_accepts(self.system, self.head)
-            if rejects and accepted:
-                raise self._unproved("the network rejects")
-        if not rejects:
-            return self._follow(self._operations(), accepted)
-        if self.step is None:
-            return None
-        taken = tuple(map(Operation.of, self.step.operations))
-        return self._follow(taken[: len(self.tops)], rejected=True)
 
     def _follow(
         self, operations: tuple[Operation, ...], accepted: bool | None = None, rejected: bool = False
     ) -> StepOutcome:
         # the network's output has to be the automaton's; a set that it predicts is kept in mind
-        model, predicted = self.system.model, None
+        model, layout, predicted = self.system.model, self.system.layout, None
         wanted = None if self.step is None else self.step.output
         sets = self.step is not None and model.task_kind == "next set"
         if sets or (wanted is not None and model.task_kind != "recognition"):
@@ -280,31 +268,34 @@ class StepCase:
         target = None if self.step is None else self.step.target
         control = Control(target, Place(()), predicted, self.domain, self.end, accepted, rejected)
         symbols = (None,) * len(self.tops) if self.step is None else tuple(op.push for op in self.step.operations)
-        pushed, others = list[list[tuple[BoxKey, ImagePiece]]](), list[tuple[BoxKey, ImagePiece]]()
-        hidden = self._hidden(target)
-        for stack in self.system.others:  # what may be pushed on stacks that the automaton has not
+        # the next hidden vector
+        tag: Tag = target, *layout.remembered(self.control.place, self._tag(layout.tops))
+        pieces = image_pieces(*_around(self.image.hidden), layout.hidden)
+        if not model.recurrent:  # what it keeps is never read
+            pieces = image_pieces(*self.system.start_bounds()[START])
+            tag = tag if layout.others else START.tag
+        hidden = [(Place(tag, piece.cell), piece) for piece in pieces]
+        # what may be pushed on stacks that the automaton has not, and what may be on top of them
+        pushed, others = list[list[tuple[Value, ImagePiece]]](), list[tuple[Value, ImagePiece]]()
+        for stack in self.system.others:
             number, margin = self.image.operations[stack]
-            if Operation(number).pushes or not margin > self.system.margin:
-                pieces = image_pieces(*_around(self.image.pushed[stack]))
-                others += [(other_stack(stack), piece) for piece in pieces]
+            top, sure = _around(self.image.pushed[stack]), margin > self.system.margin
+            if Operation(number).pushes or not sure:
+                others += [(other_stack(stack), piece) for piece in image_pieces(*top)]
             if self.bounds is not None:
-                (piece,) = image_pieces(*self._top_of_other(stack, self.bounds))
-                others += [(other_top(stack, place), piece) for place, _ in hidden if isinstance(place, Place)]
-        width = None if model.pushes_input else self.system.layout.values
+                below = self.bounds[other_stack(stack)]
+                if not sure:
+                    top = np.minimum(top[0], below[0]), np.maximum(top[1], below[1])
+                elif not Operation(number).pushes:
+                    top = below if Operation(number).pops else self.bounds[other_top(stack, self.control.place)]
+                (piece,) = image_pieces(*top)
+                others += [(other_top(stack, place), piece) for place, _ in hidden]
+        width = None if model.pushes_input else layout.values
         for stack, operation, symbol in zip(self.system.stacks, operations, symbols, strict=False):
-            tag = symbol, *self._tag(self.system.layout.value_tops)
+            tag = symbol, *self._tag(layout.value_tops)
             laid = image_pieces(*_around(self.image.pushed[stack]), width) if operation.pushes else []
             pushed.append([(Value(stack, tag, piece.cell), piece) for piece in laid])
         return StepOutcome(self.letter, control, operations, symbols[: len(self.tops)], hidden, tuple(pushed), others)
-
-    def _top_of_other(self, stack: int, bounds: Bounds) -> tuple[Row, Row]:
-        number, margin = self.image.operations[stack]
-        pushed, below = _around(self.image.pushed[stack]), bounds[other_stack(stack)]
-        if not margin > self.system.margin:
-            return np.minimum(pushed[0], below[0]), np.maximum(pushed[1], below[1])
-        if Operation(number).pushes:
-            return pushed
-        return below if Operation(number).pops else bounds[other_top(stack, self.control.place)]
 
     def _rejects(self) -> bool:
         """Return whether the network rejects for good at this step (see `StackModel.rejects`)."""
@@ -337,15 +328,6 @@ class StepCase:
             if named != tuple(map(Operation.of, self.step.operations)):
                 raise self._unproved(f"the network does {', '.join(map(str, named))}")
         return done
-
-    def _hidden(self, target: State | None) -> list[tuple[BoxKey, ImagePiece]]:
-        found = image_pieces(*_around(self.image.hidden), self.system.layout.hidden)
-        if not self.system.model.recurrent:  # what it keeps is never read
-            found = image_pieces(*self.system.start_bounds()[Place(("start",))])
-            if not self.system.layout.others:
-                return [(Place(("start",)), piece) for piece in found]
-        tag = target, *self.system.layout.remembered(self.control.place, self._tag(self.system.layout.tops))
-        return [(Place(tag, piece.cell), piece) for piece in found]
 
     def _tag(self, tops: bool) -> Tag:
         return (self.letter, *self.names) if tops else (self.letter,)
