@@ -81,8 +81,7 @@ def compare(
         raise AutomatonError(f"only automata over the same alphabet can be compared, not over {ours} and {theirs}")
     if outputs not in get_args(Outputs):
         raise AutomatonError(f"outputs is {outputs!r}, expected one of {', '.join(get_args(Outputs))}")
-    if max(a.n_stacks, b.n_stacks) > 1:
-        stacks = max(a.n_stacks, b.n_stacks)
+    if (stacks := max(a.n_stacks, b.n_stacks)) > 1:
         return Undecided(f"equality of automata with {stacks} stacks is undecidable: only one stack is compared")
     try:
         a, b = real_time_form(a, "equality needs"), real_time_form(b, "equality needs")
@@ -304,15 +303,12 @@ class Product:
         if not control.ended and any(pda.end_marker is not None for pda in self.pair):
             yield from self._step(control, top, None, control.domain)
         elif self.outputs in ("all", "ignore"):
-            a, b = (self._accepts(side, control, top) for side in (0, 1))
+            a, b = (
+                good if state is None else pda.accepts_at(state, top is None and not above, good)
+                for pda, state, above, good in zip(self.pair, control.states, control.above, control.good, strict=True)
+            )
             if a != b:
                 yield Event(None, Separated(f"only the {'first' if a else 'second'} accepts it"))
-
-    def _accepts(self, side: int, control: ControlPair, top: Pair | None) -> bool:
-        pda, state = self.pair[side], control.states[side]
-        if state is None or pda.acceptance == "output":
-            return control.good[side]
-        return pda.accepts_at(state, top is None and not control.above[side])
 
     def _step(
         self, control: ControlPair, top: Pair | None, letter: Symbol | None, domain: State | None

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.errors import AutomatonError, unique
-from .pda import NONE, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, Transition
+from .pda import NONE, Key, PushdownAutomaton, State, Symbol, Tops, Transition
 from .rewriting import accepting_by_state, drop_end_marker, real_time_form
-from .summaries import trim
+from .summaries import cells_after, trim
 
 
 def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
@@ -49,9 +49,9 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
         for cell in (pda.bottom, *pda.stack_alphabet)
     }
     # how many letters make each move; nothing moves after the end marker
-    moves: dict[_Head, Counter[tuple[_Point, StackOp, Symbol]]] = defaultdict(Counter)
+    moves: dict[_Head, Counter[tuple[_Point, _Word]]] = defaultdict(Counter)
     for (state, symbol, (top,)), step in pda.transitions.items():
-        moves[(state, False), top][(step.target, symbol == pda.end_marker), step.operations[0], top] += 1
+        moves[(state, False), top][(step.target, symbol == pda.end_marker), cells_after(step.operations[0], top)] += 1
     for length in range(max_length + marker):
         after = cache(partial(_counts_after, counts, length))  # many heads share a move
         grown: dict[_Head, Counter[_Point | None]] = defaultdict(Counter)
@@ -65,6 +65,7 @@ def count_words(pda: PushdownAutomaton, max_length: int) -> list[int]:
     return counts[(pda.initial, False), pda.bottom][None][marker:]
 
 
+_Word = tuple[Symbol, ...]
 _Point = tuple[State, bool]  # and whether the end marker was read
 _Head = tuple[_Point, Symbol]
 # of every head the words of length 0, 1, 2, … that lead to the moment when its cell is popped, by where, and at None
@@ -72,21 +73,20 @@ _Head = tuple[_Point, Symbol]
 _Counts = dict[_Head, dict[_Point | None, list[int]]]
 
 
-def _counts_after(counts: _Counts, length: int, move: tuple[_Point, StackOp, Symbol]) -> Mapping[_Point | None, int]:
-    """Return how many words of ``length`` follow a move, to a point by an operation on a top, as seen from that top."""
-    target, operation, top = move
-    pops, pushed = operation.pop, operation.push
-    if pops and pushed is None:
+def _counts_after(counts: _Counts, length: int, move: tuple[_Point, _Word]) -> Mapping[_Point | None, int]:
+    """Return how many words of ``length`` follow a move, to a point with cells in the place of the top."""
+    target, cells = move
+    if not cells:
         return {target: int(length == 0)}
-    if pops or pushed is None:
-        return {end: series[length] for end, series in counts[target, pushed or top].items()}
+    if len(cells) == 1:
+        return {end: series[length] for end, series in counts[target, cells[0]].items()}
     # the new cell stays to the end, or is popped after some symbols, and then it is up to the old one
     found = Counter[_Point | None]()
-    for middle, inner in counts[target, pushed].items():
+    for middle, inner in counts[target, cells[1]].items():
         if middle is None:
             found[None] += inner[length]
         else:
-            for end, outer in counts[middle, top].items():
+            for end, outer in counts[middle, cells[0]].items():
                 found[end] += sum(map(mul, inner, reversed(outer)))
     return found
 
@@ -119,8 +119,7 @@ class StackNode:
 class _CompletionMove(NamedTuple):
     letter: Symbol
     target: int
-    pop: bool
-    push: int  # 0 for nothing
+    cells: tuple[int, ...]  # what is then in the place of the top (see `cells_after`)
 
 
 _Moves = dict[tuple[int, int], list[_CompletionMove]]  # by state and top
@@ -147,8 +146,11 @@ class Completions:
         self.ends: _Costs = np.full((len(self.states), len(self.symbols)), np.inf)
         for (state, q), (top, s) in product(self.states.items(), self.symbols.items()):
             # the moves of each head, the end marker's left out
-            steps = ((letter, pda.transitions.get((state, letter, (top,)))) for letter in pda.input_alphabet)
-            self.moves[q, s] = [self._move(letter, step) for letter, step in steps if step is not None]
+            self.moves[q, s] = []
+            for letter in pda.input_alphabet:
+                if (step := pda.transitions.get((state, letter, (top,)))) is not None:
+                    cells = tuple(self.symbols[cell] for cell in cells_after(step.operations[0], top))
+                    self.moves[q, s].append(_CompletionMove(letter, self.states[step.target], cells))
             # what it costs to end a word there: nothing on the empty stack, inf where it is rejected
             end: Transition | None = Transition(state, (NONE,))
             if pda.end_marker is not None:
@@ -166,10 +168,6 @@ class Completions:
         self.rise = _rise(self.moves, self.leave)
         self.empty = StackNode(0, 0, None, self.stay[:, 0], np.full(len(self.states), _HERE))
         self.path = cache(self._path)
-
-    def _move(self, letter: Symbol, step: Transition) -> _CompletionMove:
-        (done,) = step.operations
-        return _CompletionMove(letter, self.states[step.target], done.pop, self.symbols[done.push] if done.push else 0)
 
     def pile(self, symbol: Symbol, below: StackNode) -> StackNode:
         """Return ``below`` with a cell more, the same object every time."""
@@ -209,14 +207,12 @@ class Completions:
             move, middle = self._step(q, s, goal)
             symbols.append(move.letter)
             # a pop ends the way; a step goes on; of a push the way to its pop comes first, if it is popped
-            if move.pop and not move.push:
+            if not move.cells:
                 break
-            if move.pop or not move.push:
-                q, s = move.target, move.push or s
-            elif middle == _HERE:
-                q, s = move.target, move.push
+            if middle == _HERE:
+                q, s = move.target, move.cells[-1]
             else:
-                symbols += self.path(move.target, move.push, middle)
+                symbols += self.path(move.target, move.cells[-1], middle)
                 q = middle
         return tuple(symbols)
 
@@ -224,24 +220,20 @@ class Completions:
         """Return the first move of a shortest such word, and the state that pops what it pushes, if that is popped."""
         costs = self.stay if goal == _HERE else self.leave[:, :, goal]
         for move in self.moves[q, s]:
-            if move.pop and not move.push:
+            if not move.cells:
                 if move.target == goal:
                     return move, _HERE
-            elif move.pop or not move.push:
-                if 1 + costs[move.target, move.push or s] == costs[q, s]:
-                    return move, _HERE
-            else:
-                through = self.leave[move.target, move.push] + costs[:, s]
+                continue
+            if len(move.cells) == 2:
+                through = self.leave[move.target, move.cells[1]] + costs[:, s]
                 if 1 + through.min() == costs[q, s]:
                     return move, int(through.argmin())
-                if goal == _HERE and 1 + self.stay[move.target, move.push] == costs[q, s]:
-                    return move, _HERE
+            if (goal == _HERE or len(move.cells) == 1) and 1 + costs[move.target, move.cells[-1]] == costs[q, s]:
+                return move, _HERE
         raise AssertionError(f"costs without a move at {q}, {s}")
 
 
 # ---- An automaton to be walked, and what it says at every point ----
-
-_Word = tuple[Symbol, ...]
 
 
 class Point(NamedTuple):
@@ -406,18 +398,16 @@ def _completion_costs(moves: _Moves, ends: _Costs) -> tuple[_Costs, _Costs]:
     while True:
         before = stay.copy(), leave.copy()
         for (q, s), here in moves.items():
-            for move in here:
-                if move.pop and not move.push:
-                    leave[q, s, move.target] = 1
-                elif move.pop or not move.push:
-                    top = move.push or s
-                    leave[q, s] = np.minimum(leave[q, s], 1 + leave[move.target, top])
-                    stay[q, s] = min(stay[q, s], 1 + stay[move.target, top])
-                else:
-                    inner = leave[move.target, move.push]
-                    leave[q, s] = np.minimum(leave[q, s], 1 + (inner[:, None] + leave[:, s]).min(0))
-                    later = min(stay[move.target, move.push], (inner + stay[:, s]).min())
-                    stay[q, s] = min(stay[q, s], 1 + later)
+            for _, target, cells in here:
+                if not cells:
+                    leave[q, s, target] = 1
+                    continue
+                inner, later = leave[target, cells[-1]], stay[target, cells[-1]]
+                if len(cells) == 2:  # the new cell is popped, and then it is up to the old one, or it stays
+                    later = min(later, (inner + stay[:, s]).min())
+                    inner = (inner[:, None] + leave[:, s]).min(0)
+                leave[q, s] = np.minimum(leave[q, s], 1 + inner)
+                stay[q, s] = min(stay[q, s], 1 + later)
         if (before[0] == stay).all() and (before[1] == leave).all():
             return stay, leave
 
@@ -428,12 +418,12 @@ def _rise(moves: _Moves, leave: _Costs) -> _Costs:
     for _ in range(rise.size + 1):
         before = rise.copy()
         for (q, s), here in moves.items():
-            for move in here:
-                if move.push and not move.pop:
-                    returns = rise[np.isfinite(leave[move.target, move.push]), s]
-                    rise[q, s] = max(rise[q, s], 1 + rise[move.target, move.push], *returns)
-                elif move.push or not move.pop:
-                    rise[q, s] = max(rise[q, s], rise[move.target, move.push or s])
+            for _, target, cells in here:
+                if len(cells) == 2:
+                    returns = rise[np.isfinite(leave[target, cells[1]]), s]
+                    rise[q, s] = max(rise[q, s], 1 + rise[target, cells[1]], *returns)
+                elif cells:
+                    rise[q, s] = max(rise[q, s], rise[target, cells[0]])
         if (before == rise).all():
             break
         rise[rise > rise.size] = np.inf  # a head lies on itself, and can do so again

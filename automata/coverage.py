@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count, product
+from operator import sub
 from random import Random
 from typing import NamedTuple
 
@@ -130,8 +131,6 @@ _LONGEST = 2_000  # symbols of a way to a transition
 _REPEATED = 10  # times that a test word may come before words that are the same are left out
 
 _Word = tuple[Symbol, ...]
-
-
 _PairControl = tuple[State, Key | None]  # and the transition just taken
 
 
@@ -283,6 +282,7 @@ _DERIVATIONS = 50_000  # in the search for ways to heads
 _MET = 500  # looked at for heads of automata with several stacks
 _LONGEST_WAY = 60  # symbols of a way to a head
 _FURTHER = 2  # symbols of a cycle that is repeated after another, or between the pops of one
+_FORCED = 40  # symbols of a way on which only one letter can follow
 _LETTERS = 2  # letters that an undefined one is taken for, at the end of a word
 
 
@@ -313,22 +313,22 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
     ['(((())))', '((()))((()))((()))', '(()(())()(())()(()))', '()()()']
     """
     driver = Driver(pda)
-    # cycles of heads with what may follow their rounds, as far as the automaton can walk that
-    families = [family for cycle in _cycles(driver) for family in _families(driver, *cycle)]
-    families = [family for family in families if family.end(driver) is not None]
-    families.sort(key=lambda family: len(family.round.word) + len(family.back))
+    # cycles of heads with what may follow their rounds, as far as the automaton can walk that, and where one round ends
+    families: list[tuple[Pump, Point]] = []
+    for home, rounds in _cycles(driver):
+        for pump in _families(driver, home, rounds):
+            if (end := driver.walk(home.point, (*pump.cycle, *pump.between, *pump.back))) is not None:
+                families.append((pump, end))
+    families.sort(key=lambda family: len(family[0].cycle) + len(family[0].back))
     # The shorter half of what is wanted, and as many drawn from the others.
     kept, others = families[: most // 2], families[most // 2 :]
     places = sorted(Random(seed).sample(range(len(others)), min(len(others), most - len(kept))))
     found = []
-    for family in (*kept, *(others[i] for i in places)):
-        end, (home, round_, between, back) = family.end(driver), family
-        assert end is not None
+    for pump, end in (*kept, *(others[i] for i in places)):
         afters = {driver.ending(end): None}
         if rejected:
             afters |= dict.fromkeys(driver.probes((), end, _LETTERS))
-        climb, height = sum(round_.left), round_.height
-        found.append(Pump(home.word, round_.word, between, back, tuple(afters), climb, height))
+        found.append(pump._replace(afters=tuple(afters)))
     return found
 
 
@@ -346,19 +346,6 @@ class _Round(NamedTuple):
     word: _Word
     left: tuple[int, ...]
     height: int
-
-
-class _Family(NamedTuple):
-    """A cycle, and the x and y that follow its rounds."""
-
-    home: _Home
-    round: _Round
-    between: _Word = ()
-    back: _Word = ()
-
-    def end(self, driver: Driver) -> Point | None:
-        """Return where it leads after one round, None where it cannot be walked."""
-        return driver.walk(self.home.point, (*self.round.word, *self.between, *self.back))
 
 
 def _words_to_heads(driver: Driver) -> Iterator[_Word]:
@@ -405,54 +392,49 @@ def _cycles(driver: Driver) -> list[tuple[_Home, list[_Round]]]:
             homes.setdefault(head, _Home(word, there, head))
         if len(homes) == _HEADS:
             break
-    levels = [[(home.word[:0], home.point, 0)] for home in homes.values()]
+    # the ways of a length from each head, where they lead, and how high they get
+    levels: list[list[tuple[_Word, Point, int]]] = [[((), home.point, 0)] for home in homes.values()]
     found: list[tuple[_Home, list[_Round]]] = [(home, []) for home in homes.values()]
     tried = 0
     # all cycles of a length at every head before longer ones, as long as there is time
     for length in range(1, LONGEST_CYCLE + 1):
         for place, (home, rounds) in enumerate(found):
             tried += len(levels[place]) * len(driver.pda.input_alphabet)
-            levels[place] = list(_longer(driver, home, levels[place], length)) if tried <= _NODES else []
+            ways, levels[place] = levels[place] if tried <= _NODES else [], []
             base = _heights(home.point)
-            for word, point, height in levels[place]:
-                left = tuple(now - before for now, before in zip(_heights(point), base, strict=True))
-                back = (point.state, driver.tops(point)) == home.head
-                # A power of a shorter cycle is there already, as that cycle.
-                power = any(length % size == 0 and word == word[:size] * (length // size) for size in range(1, length))
-                if back and (length <= _LONGEST_CLIMB or not any(left)) and not power:
-                    rounds.append(_Round(word, left, sum(base) + height))
+            for way, here, highest in ways:
+                for letter, _, point in driver.options(here):
+                    left = tuple(map(sub, _heights(point), base))
+                    if min(left) < 0 or (length > _LONGEST_CLIMB and sum(left) > LONGEST_CYCLE - length):
+                        continue
+                    word, height = (*way, letter), max(highest, sum(left))
+                    levels[place].append((word, point, height))
+                    back = (point.state, driver.tops(point)) == home.head
+                    # A power of a shorter cycle is there already, as that cycle.
+                    power = any(word == word[:size] * (length // size) for size in range(1, length))
+                    if back and (length <= _LONGEST_CLIMB or not any(left)) and not power:
+                        rounds.append(_Round(word, left, sum(base) + height))
     return found
 
 
-def _longer(
-    driver: Driver, home: _Home, level: list[tuple[_Word, Point, int]], length: int
-) -> Iterator[tuple[_Word, Point, int]]:
-    base = _heights(home.point)
-    for word, point, height in level:
-        for option in driver.options(point):
-            left = [now - before for now, before in zip(_heights(option.to), base, strict=True)]
-            if min(left) >= 0 and (length <= _LONGEST_CLIMB or sum(left) <= LONGEST_CYCLE - length):
-                yield (*word, option.letter), option.to, max(height, sum(left))
-
-
-def _families(driver: Driver, home: _Home, rounds: list[_Round]) -> Iterator[_Family]:
-    """Yield the families of a head's cycles: alone, before another one, or with those that take back what they leave.
-    Between the pops of what a short cycle leaves there is room for other cycles, too.
+def _families(driver: Driver, home: _Home, rounds: list[_Round]) -> Iterator[Pump]:
+    """Yield the families of a head's cycles, without their ends: alone, before another one, or with those that take
+    back what they leave. Between the pops of what a short cycle leaves there is room for other cycles, too.
     """
-    flat = [other for other in rounds if not any(other.left)]
-    short = [other.word for other in flat if len(other.word) <= _FURTHER]
+    short = [other.word for other in rounds if not any(other.left) and len(other.word) <= _FURTHER]
     for round_ in rounds:
+        alone = Pump(home.word, round_.word, (), (), (), sum(round_.left), round_.height)
         if not any(round_.left):
-            yield _Family(home, round_)
+            yield alone
             if len(round_.word) <= _FURTHER:
-                yield from (_Family(home, round_, (), other) for other in short if other != round_.word)
+                yield from (alone._replace(back=other) for other in short if other != round_.word)
         elif found := _way_back(driver, home, round_):
             between, back = found
-            yield _Family(home, round_, between, back)
+            yield alone._replace(between=between, back=back)
             if len(round_.word) <= _FURTHER:
                 below = driver.walk(home.point, (*round_.word * 3, *between, *back))
                 there = below is not None and (below.state, driver.tops(below)) == home.head
-                yield from (_Family(home, round_, between, (*back, *other)) for other in short if there)
+                yield from (alone._replace(between=between, back=(*back, *other)) for other in short if there)
 
 
 def _way_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word] | None:
@@ -462,7 +444,7 @@ def _way_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word
     if driver.ways is None:
         # x and y for several stacks, whose shortest endings are not known: where only one letter can follow
         for letter in driver.pda.input_alphabet:
-            walks = [_forced(driver, driver.walk(home.point, round_.word * n), letter, 40) for n in (4, 5, 6)]
+            walks = [_forced(driver, driver.walk(home.point, round_.word * n), letter) for n in (4, 5, 6)]
             if all(walks):
                 found = _repeated(*walks)
                 if found is not None and len(found[1]) <= LONGEST_CYCLE:
@@ -477,14 +459,14 @@ def _way_back(driver: Driver, home: _Home, round_: _Round) -> tuple[_Word, _Word
     return _repeated(*endings)
 
 
-def _forced(driver: Driver, point: Point | None, letter: Symbol, most: int) -> _Word:
+def _forced(driver: Driver, point: Point | None, letter: Symbol) -> _Word:
     """Return ``letter`` and the only ways on from there, () if it cannot be read or there is no end to them."""
     word: list[Symbol] = []
-    while point is not None and len(word) < most:
+    while point is not None and len(word) < _FORCED:
         options = driver.options(point)
         if word and len(options) != 1:
             return tuple(word)
-        option = next((option for option in options if (not word and option.letter == letter) or word), None)
+        option = next((option for option in options if word or option.letter == letter), None)
         if option is None:
             return ()
         word.append(option.letter)

@@ -197,8 +197,7 @@ class StackTrie:
             self._child = np.pad(self._child, (0, more * self._width), constant_values=-1)
         self.parent[made], self.symbol[made] = np.divmod(new, self._width)
         self._child[made.astype(np.intp) * self._width] = made
-        every: IntArray = self._child[edges]
-        return every
+        return np.asarray(self._child[edges])
 
 
 @dataclass(frozen=True, eq=False)

@@ -292,21 +292,20 @@ class _Tables:
 
     def laid(self, units: _Units, unit: int) -> _Units:
         """Return the units after ``unit`` is laid, in place of those that would hand on whatever comes from it."""
-        while units and (both := self._both(units[-1], unit)) is not None:
-            units, unit = units[:-1], both
+        while units:
+            if (units[-1], unit) not in self.merged:
+                # the unit that can stand in place of both, None where the lower may stop a request
+                (under, below), (state, arriving) = self.units[units[-1]], self.units[unit]
+                handed = {request: self.handed_on(under, there) for request, there in arriving.items()}
+                both = state, {request: below[there] for request, there in handed.items() if there is not None}
+                self.merged[units[-1], unit] = None
+                if None not in handed.values():
+                    self.units.extend([both] if both not in self.units else [])
+                    self.merged[units[-1], unit] = self.units.index(both)
+            if (merged := self.merged[units[-1], unit]) is None:
+                break
+            units, unit = units[:-1], merged
         return (*units, unit)
-
-    def _both(self, lower: int, upper: int) -> int | None:
-        """Return the unit that can stand in place of both, None where ``lower`` may stop a request."""
-        if (lower, upper) not in self.merged:
-            (under, below), (state, arriving) = self.units[lower], self.units[upper]
-            handed = {request: self.handed_on(under, there) for request, there in arriving.items()}
-            both = state, {request: below[there] for request, there in handed.items() if there is not None}
-            self.merged[lower, upper] = None
-            if None not in handed.values():
-                self.units.extend([both] if both not in self.units else [])
-                self.merged[lower, upper] = self.units.index(both)
-        return self.merged[lower, upper]
 
     def read(self, units: _Units, x: Symbol) -> _Units | None:
         """Return the units after the letter ``x``, () where more of them are asked for, None if it cannot come next."""

@@ -108,8 +108,7 @@ def arrays(table: Table) -> Arrays:
     """Return the table as arrays."""
     columns = {column: i for i, column in enumerate(dict.fromkeys(column for row in table for column in row))}
     labels: dict[Label, int] = {}
-    numbers = np.full((len(table), len(columns)), -1, dtype=np.int64)
-    targets = np.full((len(table), len(columns)), -1, dtype=np.int64)
+    numbers, targets = np.full((2, len(table), len(columns)), -1, dtype=np.int64)
     for state, row in enumerate(table):
         for column, (label, target) in row.items():
             numbers[state, columns[column]] = labels.setdefault(label, len(labels))
@@ -127,8 +126,7 @@ def _row_numbers(rows: Integers) -> Integers:
         _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    numbers: Integers = rank[inverse.reshape(-1)]
-    return numbers
+    return np.asarray(rank[inverse.reshape(-1)])
 
 
 def quotient(table: Table, classes: Sequence[int], renamed: Mapping[Symbol, Symbol]) -> Table:

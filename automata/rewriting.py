@@ -6,6 +6,7 @@ of other words: those that a finite one accepts too, and those that are not acce
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +29,7 @@ from .pda import (
     next_symbols,
     push,
 )
-from .summaries import heads, trim
+from .summaries import cells_after, heads, trim
 
 if TYPE_CHECKING:
     from automata.fa.dfa import DFA
@@ -79,10 +80,9 @@ def endless_head(transitions: Mapping[Key, Transition]) -> tuple[State, Symbol] 
         while begun:
             head = next(reversed(begun))
             gone: State | None
-            (operation,), gone, waits = silent[head].operations, silent[head].target, None
+            gone, waits = silent[head].target, None
             # the cells that go one after the other, the last of them the head's own
-            own = operation.push or head[1]
-            for cell in {"pop": [], "push": [own, head[1]]}.get(operation.name, [own]):
+            for cell in reversed(cells_after(silent[head].operations[0], head[1])):
                 if (gone, cell) in silent and (gone, cell) not in pops:
                     waits = gone, cell
                     break
@@ -277,9 +277,7 @@ def drop_end_marker(pda: PushdownAutomaton) -> PushdownAutomaton | None:
     if pda.acceptance == "final state" and undecided:
         return None
     # states accept that the marker would have led to acceptance
-    acceptance = pda.acceptance
-    if acceptance == "empty stack":
-        acceptance = "both"
+    acceptance = "both" if pda.acceptance == "empty stack" else pda.acceptance
     return trim(replace(pda, transitions=letters, end_marker=None, accepting=states, acceptance=acceptance))
 
 
@@ -419,15 +417,15 @@ def lag_of(pda: PushdownAutomaton) -> int | None:
 
 
 def _answers_late(pda: PushdownAutomaton, lag: int) -> bool:
-    places = [(pda.initial, 0)]  # a state, and how many letters were read, as far as that matters
-    seen = set(places)
-    leaving: dict[State, list[tuple[Symbol, Transition]]] = {}
-    for (state, symbol, _), step in pda.transitions.items():
-        leaving.setdefault(state, []).append((symbol, step))
     if lag and pda.end_marker is None:
         return False
+    leaving: dict[State, list[tuple[Symbol, Transition]]] = defaultdict(list)
+    for (state, symbol, _), step in pda.transitions.items():
+        leaving[state].append((symbol, step))
+    places = [(pda.initial, 0)]  # a state, and how many letters were read, as far as that matters
+    seen = set(places)
     for state, read in places:  # the list grows while it is walked
-        for symbol, step in leaving.get(state, ()):
+        for symbol, step in leaving[state]:
             ends = symbol == pda.end_marker
             expected = bool(lag and read) if ends else read >= lag
             if (step.output is not None) is not expected:
@@ -449,15 +447,13 @@ def delayed(pda: PushdownAutomaton, end_marker: Symbol) -> PushdownAutomaton:
     outputs: list[Output] = list(dict.fromkeys([None, *(step.output for step in pda.transitions.values())]))
     names = unique({(state, late): f"{state} after {late}" for state in pda.states for late in outputs})
     start, tops = names[pda.initial, None], (pda.bottom, *pda.stack_alphabet)
-    rules: dict[Key, Transition] = {}
-    for state in pda.states:
-        for late in outputs:
-            for top in tops:
-                rules[names[state, late], end_marker, (top,)] = Transition(names[state, late], (NONE,), late)
-    for (state, symbol, read), step in pda.transitions.items():
-        for late in outputs:
-            target = names[step.target, step.output]
-            rules[names[state, late], symbol, read] = replace(step, target=target, output=late)
+    rules: dict[Key, Transition] = {
+        (name, end_marker, (top,)): Transition(name, (NONE,), late)
+        for ((_, late), name), top in product(names.items(), tops)
+    }
+    for ((state, symbol, read), step), late in product(pda.transitions.items(), outputs):
+        target = names[step.target, step.output]
+        rules[names[state, late], symbol, read] = replace(step, target=target, output=late)
     return replace(
         pda,
         states=tuple(names.values()),

@@ -27,12 +27,12 @@ def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
     >>> accepts_many(Dyck(1).automaton, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]
     """
-    tables, batches, shape = _tables_and_batches(pda, words)
+    batches, shape = _batches(pda, words)
     accepted = np.zeros(shape[0], np.bool_)
-    for rows, letters, lengths in batches:
-        runs = _run_batch(tables, letters, lengths)
-        good = tables.accepting_outputs[runs.last_output]
-        accepted[rows] = (runs.cut < 0) & tables.accepts(runs.last_state, runs.empty, good)
+    for runs in batches:
+        runs.run()
+        good = runs.tables.accepting_outputs[runs.last_output]
+        accepted[runs.rows] = (runs.cut < 0) & runs.tables.accepts(runs.last_state, runs.empty, good)
     return accepted
 
 
@@ -49,16 +49,16 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     ([[1, 1], [1, -1], [1, -1]], (None, 'A'))
     """
     require_real_time(pda, "One output for each letter needs")
-    tables, batches, shape = _tables_and_batches(pda, words)
+    batches, shape = _batches(pda, words)
     outputs = np.full(shape, -1, np.int32)
-    for rows, letters, lengths in batches:
-        trace = np.full((shape[1], len(rows)), -1, np.int32)
+    for runs in batches:
+        trace = np.full((shape[1], len(runs.rows)), -1, np.int32)
 
         def note(runs: _Batch, moved: _Moved, t: int, trace: IntArray = trace) -> None:
             trace[t, runs.words[moved]] = runs.output[moved]
 
-        _run_batch(tables, letters, lengths, note)
-        outputs[rows] = trace.T
+        runs.run(note)
+        outputs[runs.rows] = trace.T
     return outputs
 
 
@@ -74,16 +74,16 @@ def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     >>> written_many(twice, ["aa", "a"]).tolist(), compile_tables(twice).outputs
     ([[1, 2, 1, 2], [1, 2, -1, -1]], (None, 'A', 'B'))
     """
-    tables, batches, shape = _tables_and_batches(pda, words)
-    counted = np.array([output is not None for output in tables.outputs])
+    batches, shape = _batches(pda, words)
+    counted = np.array([output is not None for output in compile_tables(pda).outputs])
     parts: list[tuple[npt.NDArray[np.intp], IntArray]] = []  # words and what they write, a pair a step, in time's order
-    for rows, letters, lengths in batches:
 
-        def note(runs: _Batch, moved: _Moved, _: int, rows: npt.NDArray[np.intp] = rows) -> None:
-            writes = counted[runs.output[moved]]
-            parts.append((rows[runs.words[moved][writes]], runs.output[moved][writes]))
+    def note(runs: _Batch, moved: _Moved, _: int) -> None:
+        writes = counted[runs.output[moved]]
+        parts.append((runs.rows[runs.words[moved][writes]], runs.output[moved][writes]))
 
-        _run_batch(tables, letters, lengths, note)
+    for runs in batches:
+        runs.run(note)
     words_there, symbols = (np.concatenate([part[i] for part in parts] or [np.zeros(0, np.int32)]) for i in (0, 1))
     counts = np.bincount(words_there.astype(np.intp), minlength=shape[0])
     outputs = np.full((shape[0], int(counts.max(initial=0))), -1, np.int32)
@@ -100,10 +100,11 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
     >>> first_rejection(only_a, ["aa", "aba"]).tolist()
     [-1, 1]
     """
-    tables, batches, shape = _tables_and_batches(pda, words)
+    batches, shape = _batches(pda, words)
     cut = np.full(shape[0], -1, np.int64)
-    for rows, letters, lengths in batches:
-        cut[rows] = _run_batch(tables, letters, lengths).cut
+    for runs in batches:
+        runs.run()
+        cut[runs.rows] = runs.cut
     return cut
 
 
@@ -114,23 +115,21 @@ def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int
     >>> greatest_heights(Dyck(1).automaton, ["(())()", "()", ")((", ""]).tolist()
     [2, 1, 0, 0]
     """
-    tables, batches, shape = _tables_and_batches(pda, words)
+    batches, shape = _batches(pda, words)
     heights = np.zeros(shape[0], np.int64)
-    for rows, letters, lengths in batches:
 
-        def note(runs: _Batch, moved: _Moved, _: int, rows: npt.NDArray[np.intp] = rows) -> None:
-            there = rows[runs.words[moved]]
-            heights[there] = np.maximum(heights[there], (runs.top[:, moved] // runs.layer).max(0))
+    def note(runs: _Batch, moved: _Moved, _: int) -> None:
+        there = runs.rows[runs.words[moved]]
+        heights[there] = np.maximum(heights[there], (runs.top[:, moved] // runs.layer).max(0))
 
-        _run_batch(tables, letters, lengths, note)
+    for runs in batches:
+        runs.run(note)
     return heights
 
 
-def _tables_and_batches(
-    pda: PushdownAutomaton, words: Words
-) -> tuple[Tables, Iterator[tuple[npt.NDArray[np.intp], IntArray, npt.NDArray[np.int64]]], tuple[int, ...]]:
-    """Return the tables, batches of the words' numbers with what these read, and the shape of all that is read, (N, T).
-    The end marker is read, too. Long words come first in a batch: then the words still running are always a prefix.
+def _batches(pda: PushdownAutomaton, words: Words) -> tuple[Iterator[_Batch], tuple[int, ...]]:
+    """Return runs on all words in batches, and the shape of all that is read, (N, T), the end marker too. Long words
+    come first in a batch: then the words still running are always a prefix.
     """
     letters, lengths = encode_words(words, pda.input_alphabet)
     tables = compile_tables(pda)
@@ -140,21 +139,28 @@ def _tables_and_batches(
         lengths = lengths + 1
     order = np.argsort(-lengths, kind="stable")
     parts = (order[start : start + _BATCH] for start in range(0, len(order), _BATCH))
-    return tables, ((part, letters[part], lengths[part]) for part in parts), letters.shape
+    return (_Batch(tables, part, letters[part], lengths[part]) for part in parts), letters.shape
 
 
 _Moved = npt.NDArray[np.intp] | slice  # the places of some of the runs that go on
 
 
 class _Batch:
-    """N runs side by side. Those that go on stand in ``words``, in order, each with its state, head, output and tops.
+    """N runs side by side, on the words of numbers ``rows``, (N,). Those that go on stand in ``words``, in order, each
+    with its state, head, output and tops.
 
     A cell of a stack is at ``(height * n_stacks + stack) * N + word``, so that one step touches neighbouring memory;
     height 0 holds the bottom, 0. How runs end is noted for all N; ``cut`` is the step without a transition, or -1.
     """
 
-    def __init__(self, tables: Tables, n_words: int) -> None:
-        n_stacks = len(tables.place)
+    def __init__(
+        self, tables: Tables, rows: npt.NDArray[np.intp], letters: IntArray, lengths: npt.NDArray[np.int64]
+    ) -> None:
+        n_words, n_stacks = len(rows), len(tables.place)
+        self.tables, self.rows = tables, rows
+        self.columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
+        times = np.arange(len(self.columns))
+        self.longer = n_words - np.searchsorted(lengths[::-1], times, side="right")  # how many are longer than t, (T,)
         # one number a table cell, (state, letter, head): a look-up is one gather
         _, n_letters, self.n_heads = tables.target.shape
         self.row, self.layer = n_letters * self.n_heads, n_stacks * n_words
@@ -174,9 +180,25 @@ class _Batch:
         self.last_state, self.last_output = self.state.copy(), self.output.copy()
         self.empty, self.cut = np.ones(n_words, np.bool_), np.full(n_words, -1)
 
-    def step(self, letters: npt.NDArray[np.intp], t: int) -> None:
+    def run(self, note: Callable[[_Batch, _Moved, int], None] = lambda *_: None) -> None:
+        """Let all runs come to their ends. ``note`` is given them after every step, the places of those that made it,
+        and the time.
+        """
+        self.step_epsilon(0, note)
+        for t, n_longer in enumerate(self.longer):
+            check_time()
+            if (going_on := int(np.searchsorted(self.words, n_longer))) < len(self.words):
+                self.finish(going_on)
+            if going_on == 0:
+                return
+            self.step(t)
+            note(self, slice(None), t)
+            self.step_epsilon(t, note)
+        self.finish(0)
+
+    def step(self, t: int) -> None:
         """Let every run read its letter at time ``t``; those without a transition are cut and dropped."""
-        cell = self.state * self.row + letters * self.n_heads + self.head
+        cell = self.state * self.row + self.columns[t].take(self.words) * self.n_heads + self.head
         self.state = self.targets.take(cell)
         alive = self.state >= 0
         if not alive.all():
@@ -186,16 +208,18 @@ class _Batch:
         self.output = self.outputs.take(cell)
         self._operate(cell, 1)
 
-    def step_epsilon(self, epsilon: int) -> npt.NDArray[np.intp]:
-        """Let every run take one ε-step, if there is one; return the places of those that did."""
-        cell = self.state * self.row + epsilon * self.n_heads + self.head
-        target = self.targets.take(cell)
-        moving = target >= 0
-        self.state = np.where(moving, target, self.state)
-        self.output = np.where(moving, self.outputs.take(cell), self.output)
-        if moving.any():
+    def step_epsilon(self, t: int, note: Callable[[_Batch, _Moved, int], None]) -> None:
+        """Let every run take all ε-steps that there are."""
+        while self.tables.epsilon is not None:
+            cell = self.state * self.row + self.tables.epsilon * self.n_heads + self.head
+            target = self.targets.take(cell)
+            moving = target >= 0
+            if not moving.any():
+                return
+            self.state = np.where(moving, target, self.state)
+            self.output = np.where(moving, self.outputs.take(cell), self.output)
             self._operate(cell, moving.astype(np.int32))
-        return np.flatnonzero(moving)
+            note(self, np.flatnonzero(moving), t)
 
     def finish(self, going_on: int) -> None:
         """Note how the runs behind the first ``going_on`` end, and drop them."""
@@ -221,37 +245,6 @@ class _Batch:
         tops = np.where(pushed > 0, pushed, self.cells.take(self.top))
         self.cells[self.top] = tops
         self.head = (tops[0] if len(tops) == 1 else self.place @ tops).astype(np.intp)
-
-
-def _run_batch(
-    tables: Tables,
-    letters: IntArray,
-    lengths: npt.NDArray[np.int64],
-    note: Callable[[_Batch, _Moved, int], None] = lambda *_: None,
-) -> _Batch:
-    """Return the runs on ``letters``, long words first, at their ends. ``note`` is given the runs after every step, the
-    places of those that made it, and the time.
-    """
-    runs = _Batch(tables, len(letters))
-    columns = np.ascontiguousarray(letters.T).astype(np.intp)  # (T, N)
-    longer = len(letters) - np.searchsorted(lengths[::-1], np.arange(len(columns)), side="right")  # words longer than t
-
-    def rest(t: int) -> None:
-        while tables.epsilon is not None and len(moved := runs.step_epsilon(tables.epsilon)):
-            note(runs, moved, t)
-
-    rest(0)
-    for t, n_longer in enumerate(longer):
-        check_time()
-        if (going_on := int(np.searchsorted(runs.words, n_longer))) < len(runs.words):
-            runs.finish(going_on)
-        if going_on == 0:
-            return runs
-        runs.step(columns[t].take(runs.words), t)
-        note(runs, slice(None), t)
-        rest(t)
-    runs.finish(0)
-    return runs
 
 
 # ---- Many runs of one automaton side by side, from any configurations, each on letters of its own ----
@@ -315,8 +308,8 @@ class ManyRuns:
 
     def select(self, index: npt.NDArray[np.integer] | BoolArray) -> ManyRuns:
         """Return the runs ``index``, which may repeat."""
-        parts = {name: getattr(self, name)[index] for name in ("state", "output", "rejected", "undefined")}
-        return replace(self, node=self.node[:, index], **parts)
+        names = ("state", "node", "output", "rejected", "undefined")
+        return replace(self, **{name: getattr(self, name)[..., index] for name in names})
 
     def put(self, rows: BoolArray, other: ManyRuns) -> ManyRuns:
         """Return the runs, those of ``rows`` (M,) as they are in ``other``."""
@@ -325,14 +318,12 @@ class ManyRuns:
 
     def heads(self) -> npt.NDArray[np.intp]:
         """Return the number of what the stacks show together, (M,)."""
-        shown: npt.NDArray[np.intp] = (self.of.tables.place @ self.of.trie.symbol[self.node]).astype(np.intp)
-        return shown
+        return np.asarray(self.of.tables.place @ self.of.trie.symbol[self.node], np.intp)
 
     def cells(self, letters: npt.NDArray[np.integer]) -> npt.NDArray[np.intp]:
         """Return where in the flat tables each run reads its letter, (M,)."""
         _, n_letters, n_heads = self.of.tables.target.shape
-        places: npt.NDArray[np.intp] = (self.state.astype(np.intp) * n_letters + letters) * n_heads + self.heads()
-        return places
+        return np.asarray((self.state.astype(np.intp) * n_letters + letters) * n_heads + self.heads())
 
     def step(self, letters: npt.NDArray[np.integer]) -> ManyRuns:
         """Return the runs after ``letters`` (M,); a negative one is no letter: nothing happens."""
@@ -363,9 +354,7 @@ class ManyRuns:
 
     def symbol_at(self, stack: int, place: npt.NDArray[np.integer]) -> IntArray:
         """Return the symbol at ``place`` (M,) of a stack, 0 the top, as a number; 0 where there is none, (M,)."""
-        node = self._popped(self.node[stack], place)
-        found: IntArray = self.of.trie.symbol[node].astype(np.int32)
-        return found
+        return np.asarray(self.of.trie.symbol[self._popped(self.node[stack], place)], np.int32)
 
     def with_symbol(self, stack: int, place: npt.NDArray[np.integer], symbol: npt.NDArray[np.integer]) -> ManyRuns:
         """Return the runs with ``symbol`` (M,), counted from 1, at ``place`` (M,) of a stack."""

@@ -17,7 +17,7 @@ from .compare import is_empty
 from .grammar import Grammar, GrammarSymbol, Nonterminal, Rule
 from .pda import PushdownAutomaton, State, Symbol, Transition
 from .rewriting import accepting_by_state, drop_end_marker, real_time_form
-from .summaries import trim
+from .summaries import cells_after, trim
 
 _Part = Symbol | int  # a terminal, or the number of a nonterminal
 _Side = tuple[_Part, ...]
@@ -303,15 +303,14 @@ def _triple_rules(pda: PushdownAutomaton) -> Iterator[Rule]:
 
     def after(cell: Symbol, step: Transition) -> Iterator[tuple[tuple[Nonterminal, ...], State | None]]:
         """Yield the words after a step, as nonterminals, and the state in which ``cell`` is popped then, or None."""
-        (operation,), target = step.operations, step.target
-        if operation.name == "pop":
+        target, cells = step.target, cells_after(step.operations[0], cell)
+        if not cells:
             yield (), target
             return
-        here = operation.push or cell
-        yield (_triple_name(target, here),), None
-        for middle in list(returns[target, here]):
-            inner = _triple_name(target, here, middle)
-            if operation.name != "push":  # the cell is there, or another in its place
+        yield (_triple_name(target, cells[-1]),), None
+        for middle in list(returns[target, cells[-1]]):
+            inner = _triple_name(target, cells[-1], middle)
+            if len(cells) == 1:  # the cell is there, or another in its place
                 yield (inner,), middle
                 continue
             yield (inner, _triple_name(middle, cell)), None

@@ -23,6 +23,7 @@ from .pda import EPSILON, Key, PushdownAutomaton, StackOp, State, Symbol, Tops, 
 C = TypeVar("C", bound=Hashable)  # controls
 S = TypeVar("S", bound=Hashable)  # cells
 E = TypeVar("E", bound=Hashable)  # what can happen
+N = TypeVar("N", bound=Hashable)  # what is numbered
 
 LONGEST_RUN = 10_000_000  # symbols of a word that is written out
 
@@ -70,15 +71,26 @@ class _NumberedHead(Generic[E]):
     events: list[Event[E]]
 
 
+class _Numbers(dict[N, int]):
+    """The numbers of things as they turn up, and the things by their numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[N] = []
+
+    def __missing__(self, name: N) -> int:
+        number = self[name] = len(self.names)
+        self.names.append(name)
+        return number
+
+
 class _Search(Generic[C, S, E]):
-    """The items found so far; controls and heads are numbered as they turn up."""
+    """The items found so far."""
 
     def __init__(self, start: C, moves: _Moves[C, S, E]) -> None:
         self.moves = moves
-        self.controls: dict[C, int] = {}
-        self.control_names: list[C] = []
-        self.names: list[tuple[C, S | None]] = []
-        self.numbers: dict[tuple[C, S | None], int] = {}
+        self.controls = _Numbers[C]()
+        self.numbers = _Numbers[tuple[C, S | None]]()
         self.heads: dict[int, _NumberedHead[E]] = {}
         self.done: dict[_Item, tuple[int, _Origin]] = {}
         self.best: dict[_Item, int] = {}
@@ -86,20 +98,7 @@ class _Search(Generic[C, S, E]):
         self.callers: dict[int, list[tuple[_Item, Symbol | None]]] = defaultdict(list)
         self.returned: dict[int, list[int]] = defaultdict(list)
         self.derivations = 0
-        self.start = self.number(start, None)
-
-    def number(self, control: C, top: S | None) -> int:
-        name = control, top
-        if name not in self.numbers:
-            self.numbers[name] = len(self.names)
-            self.names.append(name)
-        return self.numbers[name]
-
-    def number_of(self, control: C) -> int:
-        if control not in self.controls:
-            self.controls[control] = len(self.control_names)
-            self.control_names.append(control)
-        return self.controls[control]
+        self.start = self.numbers[start, None]
 
     def run(self, limit: int) -> bool:
         """Return whether all items were found within ``limit`` derivations of one."""
@@ -142,21 +141,21 @@ class _Search(Generic[C, S, E]):
 
     def resume(self, caller: _Item, symbol: Symbol | None, end: _Item) -> None:
         """Go on in the caller's frame where a frame called from it has come to its end."""
-        target = self.number(self.control_names[~end[1]], self.names[caller[1]][1])
+        target = self.numbers[self.controls.names[~end[1]], self.numbers.names[caller[1]][1]]
         length = self.done[caller][0] + (symbol is not None) + self.done[end][0]
         self.offer(length, (caller[0], target), (caller, symbol, end))
 
     def compile(self, place: int) -> _NumberedHead[E]:
-        control, top = self.names[place]
+        control, top = self.numbers.names[place]
         head = self.heads[place] = _NumberedHead([], [], [], [])
         level = 0 if top is None else 1
         for move in self.moves(control, top):
             if isinstance(move, Event):
                 head.events.append(move)
             elif len(move.cells) < level:
-                head.pops.append((move.symbol, self.number_of(move.control)))
+                head.pops.append((move.symbol, self.controls[move.control]))
             else:
-                target = self.number(move.control, move.cells[-1] if move.cells else None)
+                target = self.numbers[move.control, move.cells[-1] if move.cells else None]
                 (head.steps if len(move.cells) == level else head.calls).append((move.symbol, target))
         return head
 
@@ -230,8 +229,7 @@ def shortest_runs(start: C, moves: _Moves[C, S, E], limit: int = 1_000_000) -> S
     ({'done': 5}, 'aabbc')
     """
     search: _Search[C, S, E] = _Search(start, moves)
-    complete = search.run(limit)
-    return ShortestRuns(search, complete)
+    return ShortestRuns(search, search.run(limit))
 
 
 # ---- Which heads (state and stack tops) a run can ever show: exact for one stack, an over-approximation for several.
@@ -442,6 +440,7 @@ def _can_end(pda: PushdownAutomaton, found: ReachableHeads, key: Key, step: Tran
         return step.output in pda.accepting_outputs
     if pda.acceptance != "empty stack" and step.target not in pda.accepting:
         return False
+    if pda.acceptance == "final state":
+        return True
     pushes = any(operation.push is not None for operation in step.operations)
-    empty = (step.target, (pda.bottom,) * pda.n_stacks) in found.ending and not pushes
-    return pda.acceptance == "final state" or empty
+    return not pushes and (step.target, (pda.bottom,) * pda.n_stacks) in found.ending
