@@ -132,19 +132,17 @@ def _equality(result: Extraction) -> dict[str, Any] | None:
     if not isinstance(result.proof, Equal) or asked is None or not result.model.real_time:
         return None
     reference, outputs, acceptance = asked
-    reference = real_time_form(reference, "a proof needs")
-    if any(
-        pda.n_stacks > 1 or pda.end_marker is not None or not pda.real_time for pda in (result.automaton, reference)
-    ):
+    pair = result.automaton, real_time_form(reference, "a proof needs")
+    if any(pda.n_stacks > 1 or pda.end_marker is not None or not pda.real_time for pda in pair):
         return None
     domain = None if result.certificate.words == "all" else task_domain(result.language)
-    relation = relation_of((result.automaton, reference), outputs, domain)
+    relation = relation_of(pair, outputs, domain)
     if relation is None:
         return None
     names = {"all": "all", "where b": "where the language has one", "ignore": "none"}
     return {
         "language": result.language_name,
-        "reference": json.loads(to_json(reference)),
+        "reference": json.loads(to_json(pair[1])),
         "outputs": names[outputs],
         "acceptance": acceptance,
         "relation": relation,

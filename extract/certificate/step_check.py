@@ -231,7 +231,15 @@ class StepCase:
             self.gap = self._last_gap() if self.end and signed else self.image.gap
             if self.step is None and not self.end and self.system.model.task_kind == "next set":
                 raise self._unproved("the network goes on")
-            return self._follow(self._operations(), accepted)
+            # what is done to the stacks, which has to be what the automaton does
+            unsure = "the operation is not sure"
+            numbers = [self._decided(self.image.operations[stack], unsure) for stack in self.system.stacks]
+            sure = [Operation(number) for number in numbers]
+            done = tuple(one.on_empty if top is None else one for one, top in zip(sure, self.tops, strict=True))
+            named = done or (Operation.NONE,) * len(self.names)
+            if self.step is not None and named != tuple(map(Operation.of, self.step.operations)):
+                raise self._unproved(f"the network does {', '.join(map(str, named))}")
+            return self._follow(done, accepted)
         if accepted or (self.step is not None and not self.end):
             raise self._unproved("the network rejects")
         if self.step is None:
@@ -317,17 +325,6 @@ class StepCase:
                 return True
         trapped = _in_all(self.system.controller.traps(self.image.hidden))
         return self._decided(trapped, "whether the network rejects is not sure") == 1
-
-    def _operations(self) -> tuple[Operation, ...]:
-        stacks = self.system.stacks
-        numbers = [self._decided(self.image.operations[stack], "the operation is not sure") for stack in stacks]
-        sure = [Operation(number) for number in numbers]
-        done = tuple(one.on_empty if top is None else one for one, top in zip(sure, self.tops, strict=True))
-        if self.step is not None:
-            named = done or (Operation.NONE,) * len(self.names)
-            if named != tuple(map(Operation.of, self.step.operations)):
-                raise self._unproved(f"the network does {', '.join(map(str, named))}")
-        return done
 
     def _tag(self, tops: bool) -> Tag:
         return (self.letter, *self.names) if tops else (self.letter,)
