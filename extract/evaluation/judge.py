@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,24 +48,27 @@ def network_runs(model: StackModel[Any], words: Sequence[Word], stacks: Sequence
     else:
         answers = model.output_numbers(torch.from_numpy(seen.output))
         answers = np.where(seen.valid & ~seen.rejected, answers, -1)
+    runs = WordRuns(seen.verdicts, answers, seen.rejected, seen.valid)
     if not seen.actions.size or not len(stacks):
-        return WordRuns(seen.verdicts, answers, seen.rejected, seen.valid)
+        return runs
 
     # the operations that actions round to, a pop of an empty stack being none
     actions = round_actions(model.action_kind, torch.from_numpy(np.nan_to_num(seen.actions)))
     numbers: np.ndarray = operation_numbers(model.action_kind, model.operations, actions).numpy()
     if (numbers < 0).any():  # operations of its own
-        return WordRuns(seen.verdicts, answers, seen.rejected, seen.valid)
+        return runs
     heights, operations = np.zeros((len(numbers), numbers.shape[2]), dtype=np.int64), np.zeros_like(numbers)
     for t in range(numbers.shape[1]):
         operations[:, t], heights = without_empty_pops(numbers[:, t], heights)
     operations[~seen.valid] = 0
-    return WordRuns(seen.verdicts, answers, seen.rejected, seen.valid, operations[:, :, list(stacks)])
+    return replace(runs, operations=operations[:, :, list(stacks)])
 
 
-def _runs_of_whole_words(answers: np.ndarray, words: Sequence[Word]) -> WordRuns:
+def _runs_of_whole_words(answers: np.ndarray, words: Sequence[Word], cut: bool = False) -> WordRuns:
+    """Return runs that take a step a letter; with ``cut`` they are over where there is no answer."""
     valid = np.arange(answers.shape[1]) < np.array([len(word) for word in words])[:, None]
-    return WordRuns(np.ones(len(words), bool), answers, np.zeros_like(valid), valid)
+    dead = valid & (answers < 0) & cut
+    return WordRuns(np.logical_not(dead.any(1)), answers, dead, valid)
 
 
 def automaton_runs(pda: PushdownAutomaton, model: StackModel[Any], words: Sequence[Word]) -> WordRuns:
@@ -93,9 +96,7 @@ def language_runs(specification: Specification, model: StackModel[Any], words: S
     if model.task_kind == "recognition":
         nothing = np.zeros((len(words), 0), dtype=bool)
         return WordRuns(answers[:, 0] > 0, np.full(nothing.shape, -1), nothing, nothing)
-    valid = np.arange(answers.shape[1]) < np.array([len(word) for word in words])[:, None]
-    dead = valid & (answers < 0) if model.task_kind == "next set" else np.zeros_like(valid)
-    return WordRuns(np.logical_not(dead.any(1)), answers, dead, valid)
+    return _runs_of_whole_words(answers, words, cut=model.task_kind == "next set")
 
 
 def first_parting(one: WordRuns, other: WordRuns, counts: np.ndarray | None, recogniser: bool) -> np.ndarray:
@@ -368,13 +369,13 @@ class Said:
             return None
         word, answers = self.samples.words[row], [self.answers[who][row] for who in (one, other)]
         if self.model.task_kind == "recognition":
-            says, other_says = (answer_name(int(answer[0]), self.model) for answer in answers)
-            return Parting(one, other, word, self._step(one, other, word), says, other_says)
-        # of predictors and transducers the first symbol after which outputs that count differ
-        scored = None if self.samples.scored is None else self.samples.scored[row][None]
-        step = int(np.flatnonzero(differences(answers[0][None], answers[1][None], scored)[0])[0])
-        says, other_says = (answer_name(int(answer[step]), self.model) for answer in answers)
-        return Parting(one, other, word, step + 1, says, other_says)
+            place, step = 0, self._step(one, other, word)
+        else:  # the first symbol after which outputs that count differ
+            scored = None if self.samples.scored is None else self.samples.scored[row][None]
+            place = int(differences(answers[0][None], answers[1][None], scored)[0].argmax())
+            step = place + 1
+        says, other_says = (answer_name(int(answer[place]), self.model) for answer in answers)
+        return Parting(one, other, word, step, says, other_says)
 
     def _first_row(self, one: str, other: str) -> int | None:
         wrong = differences(self.answers[one], self.answers[other], self.samples.scored).any(1)

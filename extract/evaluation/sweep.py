@@ -245,8 +245,7 @@ class Settling:
 
 def settling_of(rows: Sequence[SweepRow], classes: Sequence[int | None]) -> Settling | None:
     """Return when the automaton of the last snapshot appears and settles; None without snapshots, or an automaton."""
-    pairs = zip(rows, classes, strict=True)
-    seen = [(row.updates, number, row) for row, number in pairs if row.updates is not None]
+    seen = [(row.updates, number, row) for row, number in zip(rows, classes, strict=True) if row.updates is not None]
     if len(seen) < 2 or len(seen) < len(rows):
         return None
     seen.sort(key=lambda one: one[0])

@@ -189,10 +189,7 @@ def agree_on_pumps(
     What is counted are families: those in which a word was found on which they differ. Buffered networks and black
     boxes are compared as a language is, on some numbers of rounds: they answer to whole words.
     """
-
-    def differ(words: list[Word]) -> np.ndarray:
-        return differ_on(pda, model, other, words, domain)
-
+    differ = partial(differ_on, pda, model, other, domain=domain)
     if other is None and model.real_time and not is_asked(model):
         lines = pump_lines(pda, model, families, domain)
         found, longest = partings(model, lines)
