@@ -133,8 +133,8 @@ _EPOCHS = "At most so many, with --protocol paper, which may take hours."
 _NETWORKS = "Folder that keeps the networks; what is in it is not trained again."
 _PART = "Part of the text that joulin2015-table4 needs: a sentence a line."
 _WHOLE = "Or a whole text, a verse or sentence a line, which is split 80/10/10."
+_README = "The file for the table with a line an experiment."
 _FORECAST = "Only say what is left to do, and for how long."
-_Name = Annotated[str, typer.Argument(metavar="ID", help=_ID)]
 _Folder = Annotated[Path | None, typer.Option("--results", help=_RESULTS)]
 _Text = Annotated[Path | None, typer.Option(help=_PART)]
 _Whole = Annotated[Path | None, typer.Option(help=_WHOLE)]
@@ -147,7 +147,7 @@ def list_experiments(results: _Folder = None) -> None:
     from ..papers.results import result_path
     from ..papers.runner import EXPERIMENTS
 
-    rows, folder = list[list[str]](), _results_folder(results, written=True)
+    rows, folder = list[list[str]](), _folder_with_results(results)
     for name, build in EXPERIMENTS.items():
         experiment = build()
         if isinstance(experiment, Grid):
@@ -156,10 +156,8 @@ def list_experiments(results: _Folder = None) -> None:
             measured = "yes" if done == len(experiment.rows) else count(done, "row") if done else "no"
             has = count(len(experiment.rows), "row")
         else:
-            has, measured = (
-                count(len(experiment.claims), "claim"),
-                "yes" if result_path(name, folder).is_file() else "no",
-            )
+            measured = "yes" if result_path(name, folder).is_file() else "no"
+            has = count(len(experiment.claims), "claim")
         rows.append([name, experiment.title, has, measured])
     print_table(("id", "what", "has", "measured"), rows)
 
@@ -195,11 +193,12 @@ def run(
     if everything is (name is not None):
         raise StacklensError("give the name of an experiment, or --all: one of the two")
     from ..papers.grid import Grid, RunSettings
+    from ..papers.results import FOLDER
     from ..papers.runner import EXPERIMENTS, check_name, plan_of, summed_plans
 
     texts = {"--train": train, "--valid": valid, "--test": test, "--text": text}
     trained = (seeds, first_seed, data_seed, protocol, epochs, device)
-    order = _RunOrder(_results_folder(results), *trained, texts, rows or [], fresh, jobs, networks, quiet)
+    order = _RunOrder(results or FOLDER, *trained, texts, rows or [], fresh, jobs, networks, quiet)
     names = [name] if name is not None else []
     if everything:  # the grids of the protocol and data seed, without texts; claims are run one by one
         _refuse("--all", "runs whole experiments", {"--rows": rows, **texts})
@@ -223,28 +222,26 @@ def run(
 
 
 @papers_app.command("table")
-def table(name: _Name, results: _Folder = None) -> None:
+def table(name: Annotated[str, typer.Argument(metavar="ID", help=_ID)], results: _Folder = None) -> None:
     """Show the results of an experiment, ours beside theirs."""
     from ..papers.runner import EXPERIMENTS, check_name
 
-    show(EXPERIMENTS[check_name(name)](), _results_folder(results, written=True))
+    show(EXPERIMENTS[check_name(name)](), _folder_with_results(results))
 
 
 @papers_app.command("report")
 def report(
-    readme: Annotated[Path, typer.Option(help="The file for the table with a line an experiment.")] = Path(
-        "docs/papers/results.md"
-    ),
+    readme: Annotated[Path, typer.Option(help=_README)] = Path("docs/papers/results.md"),
     findings: Annotated[Path, typer.Option(help="The file for all tables.")] = Path("docs/papers/rows.md"),
     results: _Folder = None,
 ) -> None:
     """Write all results into two Markdown files, between their markers."""
-    from ..papers.results import result_path
+    from ..papers.results import FOLDER, result_path
     from ..papers.runner import EXPERIMENTS
     from ..papers.tables import findings_section, readme_section, with_section
 
     check_outputs([readme, findings])
-    folder = _results_folder(results)
+    folder = results or FOLDER
     if not any(result_path(name, folder).is_file() for name in EXPERIMENTS):
         raise StacklensError(
             f"{folder}: no results of any experiment; expected a folder that `stacklens papers run` has written to"
@@ -258,9 +255,10 @@ def report(
         typer.echo(f"wrote the results section of {path}")
 
 
-def _results_folder(given: Path | None, written: bool = False) -> Path:
+def _folder_with_results(given: Path | None) -> Path:
     from ..papers.results import FOLDER
 
-    if written and given is not None and not given.is_dir():
-        raise StacklensError(f"{given}: no such folder; expected one that `stacklens papers run` has written to")
-    return FOLDER if given is None else given
+    folder = given or FOLDER
+    if not folder.is_dir():
+        raise StacklensError(f"{folder}: no such folder; expected one that `stacklens papers run` has written to")
+    return folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,10 +15,6 @@ from ..core.progress import count, progress_bar
 from ..extract.config import DEFAULT_BUDGET, ExtractionConfig, parse_budget
 from ..extract.wording import horizon_cell
 from . import shell
-
-if TYPE_CHECKING:
-    from ..extract.evaluation.sweep import Given
-
 
 _COLUMNS = (
     *("network", "updates", "status", "automaton*", "states", "proof", "certificate"),
@@ -67,7 +63,7 @@ def sweep_command(
     check_device(device)
     check_scheduler(scheduler)
     config = ExtractionConfig(max_length=max_length, seed=seed, device=device, budget=parse_budget(budget))
-    given: list[Given] = networks_named(networks)
+    given = networks_named(networks)
     where: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "journal": place, "resume": resume}
     with progress_bar(quiet) as bar:
         task = bar.add_task("sweep", total=len(given))

@@ -34,11 +34,6 @@ _SNAPSHOTS = "Keep up to this many checkpoints of the best network along the way
 _MOST_WEIGHTS = 1 << 28  # side by side: with gradients and moments, 8 GB
 
 
-@train_app.callback()
-def _models() -> None:
-    """Train a network."""
-
-
 _COUNTING = "anbn, anb2n, anbncn, anbncndn, anbmcnm, memorization, addition."
 _NESTING = "dyck-N, homomorphic-palindrome, simple-palindrome, string-reversal."
 _TRANSDUCING = "dyck-N, reversal, xor, delayed-xor, string-reversal, agreement, …"
@@ -83,6 +78,12 @@ def _parameter(name: str, kind: Any, option: Any, default: Any) -> inspect.Param
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
 
+_OWN = {  # options whose default is no recipe's
+    "hints": _parameter("hints", bool, typer.Option(help="Use the recipe's hints (1n0n can do without)."), True),
+    "device": _parameter("device", str, typer.Option(help="Where to train: cpu, cuda, cuda:1, …"), "cpu"),
+}
+
+
 def _add_command(model: str) -> None:
     """Add `stacklens train MODEL`, whose options are those of `OPTIONS`."""
     learned = typer.Option(help=f"What to learn: {_MODELS[model][1]}")
@@ -97,12 +98,8 @@ def _add_command(model: str) -> None:
         _parameter("quiet", bool, typer.Option("--quiet", help="No progress."), False),
     ]
     for option in OPTIONS[model]:
-        if option == "hints":
-            about = typer.Option(help="Use the recipe's hints (1n0n can do without).")
-            parameters.append(_parameter(option, bool, about, True))
-        elif option == "device":
-            about = typer.Option(help="Where to train: cpu, cuda, cuda:1, …")
-            parameters.append(_parameter(option, str, about, "cpu"))
+        if option in _OWN:
+            parameters.append(_OWN[option])
         else:
             kind, what, most = _CHOICES[option]
             about = typer.Option(min=1 if kind is int else None, max=most, help=f"{what}; the recipe's by default.")
@@ -247,10 +244,8 @@ def repair_command(
     if report is not None:
         write_json(report, done.to_dict())
     if not quiet:
-        typer.echo(done)
-        typer.echo(
-            f"{'wrote' if done.model is not checkpoint.model else 'wrote the network as it came in to'} {written}"
-        )
+        wrote = "wrote" if done.model is not checkpoint.model else "wrote the network as it came in to"
+        typer.echo(f"{done}\n{wrote} {written}")
     return done.status
 
 
@@ -276,8 +271,7 @@ def harden_command(
         after = extract(done.model, specification, progress=stages_on(bar))
     written = _save(done.model, out, after)
     if report is not None:
-        entry = {"before": before.headline, "after": after.headline, "hardened": done.to_dict()}
-        write_json(report, entry)
+        write_json(report, {"before": before.headline, "after": after.headline, "hardened": done.to_dict()})
     if not quiet:
         typer.echo(f"before   {before.headline}\nafter    {after.headline}\nactions  {done}\nwrote {written}")
     return 0 if getattr(after.certificate.certificate, "itself", False) else 1

@@ -123,9 +123,8 @@ def _check_proof_beside(path: Path, result: Extraction, quiet: bool) -> int:
     proof = path.with_suffix(".proof.json")
     if not proof.exists():
         return 0
-    status, shown = above("stacklens.check_proof.verdict", tuple)(
-        str(find_network(result.network.path or "")), str(proof)
-    )
+    network = find_network(result.network.path or "")
+    status, shown = above("stacklens.check_proof.verdict", tuple)(str(network), str(proof))
     if not status and from_json(json.dumps(json.loads(proof.read_text())["automaton"])) != result.automaton:
         status, shown = 1, "refused: it proves another automaton than the result's"
     if status or not quiet:
@@ -272,8 +271,7 @@ def _verify_all(
         ends = {"checks": checks, "horizon": row.report["horizon"], "equals": row.report["equals"]}
         rows.append({"network": path.name, "language": row.language, "status": row.status, **part, **ends})
     if report is not None:
-        content = {"schema": 1, "versions": versions(), "networks": rows}
-        write_json(report, content)
+        write_json(report, {"schema": 1, "versions": versions(), "networks": rows})
     if not quiet:
         shown, notes = list[list[str]](), list(_NOTES)
         for one in rows:
