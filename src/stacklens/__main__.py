@@ -17,20 +17,13 @@ from .cli.train import harden_command, repair_command, train_app
 from .cli.verify import verify_command
 
 app = new_app("A lens into stack-augmented neural networks.")
-app.add_typer(train_app, name="train")
-app.add_typer(papers_app, name="papers")
-app.add_typer(probe_app, name="probe")
-app.command("trace")(trace_command)
-app.command("extract")(extract_command)
-app.command("repair")(repair_command)
-app.command("harden")(harden_command)
-app.command("show")(show_command)
-app.command("verify")(verify_command)
-app.command("sweep")(sweep_command)
-app.command("judge")(judge_command)
-app.command("export")(export_command)
-app.command("app")(app_command)
-app.command("zoo")(zoo_command)
+for _name, _group in (("train", train_app), ("papers", papers_app), ("probe", probe_app)):
+    app.add_typer(_group, name=_name)
+for _command in (
+    *(trace_command, extract_command, repair_command, harden_command, show_command, verify_command),
+    *(sweep_command, judge_command, export_command, app_command, zoo_command),
+):
+    app.command(_command.__name__.removesuffix("_command"))(_command)
 
 
 def _show_version(wanted: bool) -> None:

@@ -116,9 +116,8 @@ def languages() -> pd.DataFrame:
     >>> languages().name[:3].tolist()
     ['1n0n', 'anb2n', 'anbmcnm']
     """
-    return _table_class()(
-        [(name, *ABOUT_LANGUAGES[name]) for name in language_names()], columns=["name", "what", "source"]
-    )
+    rows = [(name, *ABOUT_LANGUAGES[name]) for name in language_names()]
+    return _table_class()(rows, columns=["name", "what", "source"])
 
 
 def tasks() -> pd.DataFrame:

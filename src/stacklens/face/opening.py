@@ -16,9 +16,13 @@ from ..languages.task import Task
 # ---- What the public face is given, made into what lower layers take: names and paths into networks, text into words.
 
 if TYPE_CHECKING:
+    from ..extract.evaluation.sweep import Sweep
     from ..extract.result import Extraction
     from ..extract.specification import Specification
     from ..models.base import StackModel
+    from ..probe.attribution import Ablations, Saliency
+    from ..probe.geometry import HorizonCurve, LinearProbes
+    from ..probe.trace import Selection, Trace
 
     Network = StackModel[Any] | str | Path
     Subject = Language | Task | Specification | PushdownAutomaton | str
@@ -105,11 +109,6 @@ def called(given: object) -> str:
 # ---- Open what a file holds, and see what a network does on words ----
 
 if TYPE_CHECKING:
-    from ..extract.evaluation.sweep import Sweep
-    from ..probe.attribution import Ablations, Saliency
-    from ..probe.geometry import HorizonCurve, LinearProbes
-    from ..probe.trace import Selection, Trace
-
     # fmt: off
     ZooName = Literal[  # what editors offer, and know to be networks
         "baby-ntm-dyck-2", "baby-ntm-dyck-2-drifting", "buffered-neural-stack-reversal", "marnn-stack-lstm-dyck-2",

@@ -316,11 +316,8 @@ def repair(
 
     check_seed(seed)
     specification = None  # a result has its own
-    if not isinstance(model, Extraction):
-        model = network_of(model)
-    elif language is not None:
-        model = model.model
-    if not isinstance(model, Extraction):
+    if not isinstance(model, Extraction) or language is not None:
+        model = model.model if isinstance(model, Extraction) else network_of(model)
         specification = specification_of_network(model, language)
     with progress_bar(quiet) as bar:
         return train_until_certified(model, specification, seconds=seconds, seed=seed, progress=stages_on(bar))
