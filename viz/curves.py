@@ -49,6 +49,9 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "rounded network": {"line": {"width": 4, "color": CATEGORIES[5]}, "marker": {"symbol": "diamond", "size": 7}},
     "automaton": {"line": {"width": 1.5, "color": CATEGORIES[0]}, "marker": {"symbol": "circle", "size": 4}},
 }
+_THIN = {  # in a sweep
+    who: {"line": {**look["line"], "width": 2}, "marker": {**look["marker"], "size": 6}} for who, look in _LOOKS.items()
+}
 
 
 def accuracy_figure(
@@ -64,39 +67,38 @@ def accuracy_figure(
     >>> [(line.name, line.y) for line in accuracy_figure(scores).data]
     [('network', (0.75,)), ('automaton', (1.0,))]
     """
-    sorts = list(dict.fromkeys(score.sort for score in scores.scores))
+    sorts, what = list(dict.fromkeys(score.sort for score in scores.scores)), scores.size
     if not sorts:
         return sentence("There are no words to judge, so there is nothing to draw.")
     figure = _panels(sorts, vertical_spacing=0.12)
     for (who, sort), group in groupby(scores.scores, lambda score: (score.who, score.sort)):
         some, row = list(group), sorts.index(sort)
         sizes = [f"{one.low}" if one.low == one.high else f"{one.low} to {one.high}" for one in some]
-        line = go.Scatter(
-            x=[one.high for one in some],
-            y=[one.right / one.words for one in some],
-            mode="lines+markers",
-            name=who,
-            legendgroup=who,
-            showlegend=row == 0,
-            text=[
-                f"{scores.size} {size}: {one.right} of {one.words} right" for size, one in zip(sizes, some, strict=True)
-            ],
-            hovertemplate="%{text}<extra>" + who + "</extra>",
-            **_LOOKS[who],
-        )
+        texts = [f"{what} {size}: {one.right} of {one.words} right" for size, one in zip(sizes, some, strict=True)]
+        places, shares = [one.high for one in some], [one.right / one.words for one in some]
+        line = _party_line(who, places, shares, texts, showlegend=row == 0, **_LOOKS[who])
         figure.add_trace(line, row=row + 1, col=1)
     largest = max(score.high for score in scores.scores)
     for place, (who, entry) in enumerate((horizons or {}).items()):
-        if scores.size != "length" or (length := entry["length"]) is None or entry["every_length"]:
+        if what != "length" or (length := entry["length"]) is None or entry["every_length"]:
             continue
         figure.add_vline(x=length, line={"dash": "dot", "width": 1.5, "color": OTHER})
         side = "left" if 2 * length < largest else "right"  # where there is room
         note: dict[str, Any] = {"text": f"horizon, {who}: {length}", "xanchor": side, "showarrow": False}
         figure.add_annotation(x=length, y=0.12 + 0.2 * place, **note)
     figure.update_yaxes(**SHARES, tickvals=[0, 0.25, 0.5, 0.75, 1])
-    figure.update_xaxes(title={"text": scores.size}, row=len(sorts), col=1)
+    figure.update_xaxes(title={"text": what}, row=len(sorts), col=1)
     # below there is room for a legend of three lines on a telephone
     return laid_out(figure, title, _ROW * len(sorts) + 200, (60, 20, 80, 110), "below", within="container")
+
+
+def _party_line(
+    who: str, x: list[Any], y: Sequence[float | None], texts: list[str], more: str = "", **look: Any
+) -> go.Scatter:
+    """Return the line of a network, rounded network or automaton; hovering shows a text and ``more``."""
+    hover = f"%{{text}}{more}<extra>{who}</extra>"
+    drawn: dict[str, Any] = {"mode": "lines+markers", "text": texts, "hovertemplate": hover, **(_THIN[who] | look)}
+    return go.Scatter(x=x, y=y, name=who, legendgroup=who, **drawn)
 
 
 def _panels(titles: Sequence[str], **sizes: Any) -> go.Figure:
@@ -136,8 +138,7 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     # the first panel: accuracy
     networks = [escaped(row.network) for row in rows]
     for who in _LOOKS:
-        hover = "%{text}<br>%{y:.1%} of the words<extra>" + who + "</extra>"
-        line = _party_line(who, x, [row.accuracy(who) for row in rows], networks, hover)
+        line = _party_line(who, x, [row.accuracy(who) for row in rows], networks, "<br>%{y:.1%} of the words")
         figure.add_trace(line, row=1, col=1)
     figure.update_yaxes(**SHARES, tickvals=[0, 0.5, 1], row=1, col=1)
 
@@ -150,7 +151,7 @@ def sweep_figure(sweep: Sweep) -> go.Figure:
     for who, some in found.items():
         heights = [None if length is None else min(max(length, 0.7), top) for length in some]
         texts = ["every length" if length == math.inf else f"length {length}" for length in some]
-        line = _party_line(who, x, heights, texts, "%{text}<extra>" + who + "</extra>", showlegend=False)
+        line = _party_line(who, x, heights, texts, showlegend=False)
         figure.add_trace(line, row=3, col=1)
     shown: dict[float, str] = {
         tick: f"{tick}" for tick in (1, 3, 10, 30, 100, 300, 1_000) if tick <= max(lengths, default=1)
@@ -203,14 +204,6 @@ def sweep_table(sweep: Sweep) -> pd.DataFrame:
     return frame.astype(object).where(frame.notna(), None).dropna(axis="columns", how="all").rename(columns=_HEADINGS)
 
 
-def _party_line(
-    who: str, x: list[Any], y: Sequence[float | None], texts: list[str], hover: str, **more: Any
-) -> go.Scatter:
-    look = {part: {**_LOOKS[who][part], **one} for part, one in (("line", {"width": 2}), ("marker", {"size": 6}))}
-    marked: dict[str, Any] = {"mode": "lines+markers", "text": texts, "hovertemplate": hover, **look, **more}
-    return go.Scatter(x=x, y=y, name=who, legendgroup=who, **marked)
-
-
 def _draw_automata(figure: go.Figure, sweep: Sweep, x: list[Any]) -> None:
     """Draw the second panel: a mark for each network in the row of its automaton, one trace a status."""
     for status in sorted({row.status for row in sweep.rows}):
@@ -253,7 +246,7 @@ def causality_figure(found: Causality) -> go.Figure:
     figure = go.Figure()
     for part, colour in ((found.states, CATEGORIES[0]), (found.symbols, CATEGORIES[1])):
         rows = table[table.what == part.what[:-1]]
-        names = [f"{row.what} {escaped(str(row.name_))}" for row in rows.rename(columns={"name": "name_"}).itertuples()]
+        names = [f"{what} {escaped(str(name))}" for what, name in zip(rows["what"], rows["name"], strict=True)]
         ends = {"array": rows.high - rows.accuracy, "arrayminus": rows.accuracy - rows.low, "color": _ENDS}
         figure.add_bar(x=names, y=rows.accuracy, error_y={"type": "data", **ends}, name=part.what, marker_color=colour)
         if part.baseline is not None and len(names):

@@ -131,8 +131,6 @@ def stacks_figure(
     all by default.
     """
     letters, read = letters_of(seen, word), seen.words[word]
-    if not letters:
-        return style.figure_of(style.title_of(model, seen, word), [], letters)
     lengths, panels = model.action_kind in ("signed", "strengths"), list[style.Panel]()
     if lengths:
         panels = [segment_panel(model, seen, word)]
@@ -206,8 +204,6 @@ def paper_figure(
     on, stands below; the stacks of ``automaton``, what was read out of it, under the soft one, cell by cell.
     """
     letters, title = letters_of(seen, word), style.title_of(model, seen, word)
-    if not letters:
-        return style.figure_of(title, [], letters)
     lengths = model.action_kind in ("signed", "strengths")
     if model.n_stacks == 0:
         panels = [array_panel("hidden", model, seen, word)] if seen.hidden.shape[-1] else []

@@ -180,7 +180,7 @@ def stack_panels(seen: Trace, word: int = 0, shown: int = _SHOWN) -> list[style.
     for stack, values in enumerate(drawn):
         name = "stack" if len(drawn) == 1 else f"stack {stack + 1}"
         many = f"the {counts[stack]} topmost cells" if counts[stack] > 1 else "the topmost cell"
-        names = ["top", *(str(cell + 1) for cell in range(1, counts[stack]))][: counts[stack]]
+        names = ["top", *(str(cell + 1) for cell in range(1, counts[stack]))]
         size = cells.shape[3]
         rows = names if size == 1 else [f"{cell} [{place + 1}]" for cell in names for place in range(size)]
         heading = f"{name} after each step, {many}"

@@ -65,7 +65,7 @@ def scale_for(
 
 
 def category_colours(names: Sequence[str], palette: Sequence[str] = CATEGORIES) -> dict[str, str]:
-    """Return a colour for each of ``names``, from the palette as far as it goes, then `further` ones."""
+    """Return a colour for each of ``names``, from the palette as far as it goes, then `OTHER`."""
     return {name: palette[i] if i < len(palette) else OTHER for i, name in enumerate(dict.fromkeys(names))}
 
 
@@ -100,8 +100,8 @@ def _template(theme: str) -> go.layout.Template:
 
 SHARES = {"range": [-0.05, 1.08], "tickformat": ".0%"}  # of an axis
 _LEGENDS: dict[str, dict[str, Any]] = {
-    "above": {"x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
-    "below": {"x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
+    "above": {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"},
+    "below": {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom"},
 }
 
 
@@ -119,8 +119,7 @@ def laid_out(
     """
     place = {"x": 0 if within == "paper" else 0.02, "xref": within, "font": {"size": 15}}
     edges = dict(zip("lrtb", margin, strict=True))
-    legends = {"orientation": "h", **_LEGENDS[legend]}
-    figure.update_layout(title={"text": title, **place}, height=height, margin=edges, legend=legends)
+    figure.update_layout(title={"text": title, **place}, height=height, margin=edges, legend=_LEGENDS[legend])
     return themed(figure)
 
 
@@ -210,11 +209,8 @@ def heat_panel(
     A cell that is NaN gets the mark ×, one beyond the ends of the scale, ``low`` and ``high``, the mark !.
     """
     scale = scale_for(values, low, high, diverging)
-    hover = "step %{x}, %{y}<br>" + kind + " %{z:.6g}<extra></extra>"
-    read: dict[str, Any] = {}
-    if values.size <= _LABELLED_CELLS:
-        hover = "step %{x}, reads %{text}<br>%{y}<br>" + kind + " %{z:.6g}<extra></extra>"
-        read["text"] = [list(letters)] * values.shape[1]
+    labelled = values.size <= _LABELLED_CELLS
+    where = "step %{x}, reads %{text}<br>%{y}" if labelled else "step %{x}, %{y}"
     map_ = go.Heatmap(
         z=values.T,
         x=np.arange(1, len(values) + 1),
@@ -223,11 +219,11 @@ def heat_panel(
         texttemplate="%{z:.2f}" if len(values) <= _WRITTEN else None,
         textfont={"size": 10},
         colorbar={"title": {"text": kind, "side": "right", "font": {"size": 11}}},
-        hovertemplate=hover,
+        text=[list(letters)] * values.shape[1] if labelled else None,
+        hovertemplate=f"{where}<br>{kind} %{{z:.6g}}<extra></extra>",
         xgap=1 if len(values) <= _SPELLED else 0,
         ygap=1,
         showlegend=False,
-        **read,
     )
     slack = 1e-9 * (scale["zmax"] - scale["zmin"])
     beyond = (values < scale["zmin"] - slack) | (values > scale["zmax"] + slack)
@@ -264,13 +260,13 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
         "margin": {"l": 90, "r": 20, "t": 70, "b": 50},
         "barmode": "overlay",
         "bargap": 0,
-        "legend": {"orientation": "h", **_LEGENDS["above"]},
+        "legend": _LEGENDS["above"],
         "annotations": [
             {"text": panel.heading, "showarrow": False, "font": {"size": 13}, "y": high, **place}
             for panel, (_, high) in zip(panels, domains, strict=True)
         ],
     }
-    traces: list[dict[str, Any]] = []
+    traces, named = list[dict[str, Any]](), set[str]()
     for row, (panel, domain) in enumerate(zip(panels, domains, strict=True), 1):
         number = "" if row == 1 else str(row)
         # all axes of steps move together, and the last one spells the word or counts its steps
@@ -293,14 +289,10 @@ def figure_of(title: str, panels: Sequence[Panel], letters: Sequence[str]) -> go
                 bar = {"len": high - low, "lenmode": "fraction", "y": (low + high) / 2, "thickness": 10}
                 ticks = {"nticks": 3 if (high - low) * pixels < 90 else 5, "tickfont": {"size": 11}}
                 placed["colorbar"] = {**placed["colorbar"], **bar, "outlinewidth": 0, **ticks}
+            if (name := placed.get("name")) is not None:  # stands in the legend once, though several panels have it
+                placed |= {"legendgroup": name, "showlegend": name not in named}
+                named.add(name)
             traces.append(placed)
-    # a name that several panels have stands in the legend once
-    named = set[str]()
-    for placed in traces:
-        name = placed.get("name")
-        if name is not None:
-            placed |= {"legendgroup": name, "showlegend": name not in named}
-            named.add(name)
     return go.Figure({"data": traces, "layout": layout})
 
 

@@ -108,8 +108,7 @@ def changeable(model: StackModel[Any], meanings: Sequence[dict[str, Any]] = ()) 
         ]
     units = model.initial_state(1).hidden.shape[-1]  # an LSTM's c, too
     if units:
-        parts += [{"part": "hidden", "numbers": units, "choices": []}]
-        parts += [{"part": "unit", "numbers": 1, "choices": []}]
+        parts += [{"part": part, "numbers": size, "choices": []} for part, size in (("hidden", units), ("unit", 1))]
     if not parts:
         raise StacklensError(f"a {model.name} network has neither hidden vector nor stack: nothing can be changed")
     return {"parts": parts, "stacks": model.n_stacks, "units": units}

@@ -209,7 +209,18 @@ def run_rows(
             rows.append(_heat_row(f"p({symbol})", output[:, number], 0, 1, group="p of each symbol"))
     if not run.steps or run.model.n_stacks == 0:
         return rows
-    rows += _operation_rows(run)
+    # the operation of every stack, and under it how strong each is
+    actions, count = run.seen.actions[0, : run.steps].astype(float), run.model.n_stacks
+    taken = operation_names(run.model, run.seen)
+    for stack in range(count):
+        name = _numbered("operation", stack, count)
+        strongest = np.round(np.abs(actions[:, stack]).max(-1), _DIGITS).tolist()
+        row = text_row(name, [step[stack] for step in taken], strength=strongest, id=name)
+        rows.append({**row, "type": "operation"})
+    low, folded = -1.0 if run.model.action_kind == "signed" else 0.0, {} if count == 1 else {"group": "strengths"}
+    for stack in range(count):
+        for place, name in enumerate(action_names(run.model)):
+            rows.append(_heat_row(_numbered(name, stack, count), actions[:, stack, place], low, 1, **folded))
     if run.model.action_kind in ("signed", "strengths") and run.model.real_time:
         # the pieces of a stack that has lengths: [pushed at, from step, to step, bottom, top]
         found = [
@@ -228,23 +239,6 @@ def run_rows(
             for place in range(min(width, _SIZE)):
                 name = _numbered(_numbered("value to push", stack, count), place, width, "{} [{}]")
                 rows.append(_heat_row(name, pushed[:, stack, place], *_scale_ends(pushed), **hidden))
-    return rows
-
-
-def _operation_rows(run: BenchRun) -> list[Row]:
-    model, actions = run.model, run.seen.actions[0, : run.steps].astype(float)
-    low, count = -1.0 if model.action_kind == "signed" else 0.0, model.n_stacks
-    taken = operation_names(model, run.seen)
-    rows: list[Row] = []
-    for stack in range(count):
-        name = _numbered("operation", stack, count)
-        strongest = np.round(np.abs(actions[:, stack]).max(-1), _DIGITS).tolist()
-        row = text_row(name, [step[stack] for step in taken], strength=strongest, id=name)
-        rows.append({**row, "type": "operation"})
-    hidden = {} if count == 1 else {"group": "strengths"}
-    for stack in range(count):
-        for place, name in enumerate(action_names(model)):
-            rows.append(_heat_row(_numbered(name, stack, count), actions[:, stack, place], low, 1, **hidden))
     return rows
 
 
@@ -277,11 +271,9 @@ def automaton_rows(run: BenchAutomatonRun, symbols: Sequence[str], states: Seque
     stacks = len(run.letters[0].heights) if run.letters else 0
     numbers = [("state", "state", [one.state for one in run.letters], states)]
     for stack in range(stacks):
-        for name, values in (
-            ("pushes", [one.pushed for one in run.letters]),
-            ("top", [one.tops for one in run.letters]),
-        ):
-            numbers.append((_numbered(name, stack, stacks), "stack", [row[stack] for row in values], symbols))
+        pushed, tops = [one.pushed[stack] for one in run.letters], [one.tops[stack] for one in run.letters]
+        for name, at in (("pushes", pushed), ("top", tops)):
+            numbers.append((_numbered(name, stack, stacks), "stack", at, symbols))
     more = {"type": "category", "part": "automaton"}
     rows: list[Row] = [{**answers, "id": "automaton", "part": "automaton"}]
     rows += [

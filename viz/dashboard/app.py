@@ -77,28 +77,23 @@ def _upload() -> Any:
     return {"network": name}
 
 
-def _extract() -> Any:
+def _changed_job(what: str) -> Any:
+    """Return the jobs of a network once one is begun, by "extract" or "repair", or ended, by "cancel"."""
     asked = body()
-    name, given = text("network", among=asked), asked.get("settings", {})
-    if not isinstance(given, dict):
-        raise StacklensError("the settings of this request are no object")
-    for part in ("language", "method"):
-        if given.get(part) is not None:
-            text(part, among=given)
-    extractions.start_extraction(name, extractions.settings_of(given), asked.get("again") is True)
+    name = text("network", among=asked)
+    if what == "repair":
+        extractions.start_repair(name, asked.get("seconds"))
+    elif what == "cancel":
+        extractions.cancel_job(name, text("key", among=asked))
+    else:
+        given = asked.get("settings", {})
+        if not isinstance(given, dict):
+            raise StacklensError("the settings of this request are no object")
+        for part in ("language", "method"):
+            if given.get(part) is not None:
+                text(part, among=given)
+        extractions.start_extraction(name, extractions.settings_of(given), asked.get("again") is True)
     return _jobs(name)
-
-
-def _repair() -> Any:
-    asked = body()
-    extractions.start_repair(text("network", among=asked), asked.get("seconds"))
-    return _jobs(asked["network"])
-
-
-def _cancel() -> Any:
-    asked = body()
-    extractions.cancel_job(text("network", among=asked), text("key", among=asked))
-    return _jobs(asked["network"])
 
 
 def _figure_file() -> dict[str, str]:
@@ -200,24 +195,19 @@ def network_answer(name: str) -> dict[str, Any]:
             "mending": extractions.mending_of(name),
             "automaton": None,
         }
-        if extracted.automaton is None:
+        if (pda := extracted.automaton) is None:
             found["why"] = nothing_found(report["reason"])
-        else:
-            found["automaton"] = _automaton_answer(name)
+        else:  # beside the one before minimisation, where that is another
+            before, merged = shown(name).beside
+            groups = None if before is None else shown(name, raw=True).groups or {}
+            found["automaton"] = {
+                **_drawing(pda, None if groups is None else {state: state for state in pda.states}),
+                "before": None if before is None else _drawing(before, groups),
+                "merged": merged,
+                "meanings": _meanings(name),
+                "python": panel_lines("drawing", name),
+            }
     return {**found, "html": html_of(found, "card", "says", "chips", "claims", "meanings", "mending")}
-
-
-def _automaton_answer(name: str) -> dict[str, Any]:
-    one = shown(name)
-    pda, (before, merged) = one.automaton, one.beside
-    groups = None if before is None else shown(name, raw=True).groups or {}
-    return {
-        **_drawing(pda, None if groups is None else {state: state for state in pda.states}),
-        "before": None if before is None else _drawing(before, groups),
-        "merged": merged,
-        "meanings": _meanings(name),
-        "python": panel_lines("drawing", name),
-    }
 
 
 def _drawing(pda: PushdownAutomaton, groups: Mapping[State, str] | None) -> dict[str, Any]:
@@ -349,9 +339,7 @@ _GET: dict[str, tuple[dict[str, Reader], Callable[..., Any]]] = {
 
 _POST: dict[str, Callable[[], Any]] = {
     "upload": _upload,
-    "extract": _extract,
-    "repair": _repair,
-    "cancel": _cancel,
+    **{what: partial(_changed_job, what) for what in ("extract", "repair", "cancel")},
     "drawer": lambda: Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json"),
     "picture": _figure_file,
 }

@@ -36,7 +36,6 @@ from ..papers import VERIFY, frame_of, numbered_figure, numbered_names, paper_ta
 from ..report import picture
 from ..style import OPERATION_COLOURS, sentence, theme_layout, themed
 from . import panels
-from .extractions import known
 from .jobs import TURNS
 from .networks import checkpoint_of, file_of, is_saved, saved
 from .opening import kept_sweep
@@ -243,9 +242,7 @@ def _panel_table(
 
 
 def _checks_drawer(asked: Asked) -> list[Any]:
-    found = known(asked.network)
-    if found is None:
-        raise StacklensError("nothing has been read out of this network yet")
+    found = shown(asked.network).known
     frame = check_table(found.report)
     rounded = [who == "rounded network" for who in frame["automaton and"]]
     opens = [_opens(word, None, who) for word, who in zip(frame["counterexample"], rounded, strict=True)]
@@ -255,8 +252,7 @@ def _checks_drawer(asked: Asked) -> list[Any]:
     ]
     if found.automaton is None:
         return parts
-    taken = transitions_taken(found.automaton)
-    singles, pairs = covered(found.automaton)
+    taken, (singles, pairs) = transitions_taken(found.automaton), covered(found.automaton)
     how_many = (
         f"{singles:,} of {len(found.automaton.transitions):,} transitions are taken by words that the checks are made "
         f"on, and {pairs:,} pairs of two in a row."
@@ -320,9 +316,8 @@ def _automaton_drawer(asked: Asked) -> list[Any]:
     # the words that visit the state, with the network's hidden vectors then
     visits = visit_table(one.automaton, panels.seen_on_many(one, asked.rounded), chosen).drop(columns="state")
     visits = visits.round({name: 4 for name in visits.columns if name.startswith("h")})
-    opens = [
-        _opens(word or EMPTY_WORD, max(1, step)) for word, step in zip(visits["word"], visits["step"], strict=True)
-    ]
+    moments = zip(visits["word"], visits["step"], strict=True)
+    opens = [_opens(word or EMPTY_WORD, max(1, step)) for word, step in moments]
     buttons = [html.Button(state, value=state, **extra(data_choose="state", type="button")) for state in states]
     try:
         run = run_table(one.automaton, panels.read_word(asked.word, checkpoint_of(one.network).model))

@@ -67,8 +67,7 @@ class ExtractionSettings:
 
     def config(self) -> ExtractionConfig:
         """Return what `extract` takes."""
-        names = {name: value for name, value in asdict(self).items() if name != "language"}
-        return ExtractionConfig(**names)
+        return ExtractionConfig(**{name: value for name, value in asdict(self).items() if name != "language"})
 
     def call(self) -> str:
         """Return the Python call that extracts so from ``network``: every setting that is not the usual one is named.
@@ -212,9 +211,8 @@ def _known_of_text(text: str) -> Known:
 def fingerprint(checkpoint: Checkpoint) -> str:
     """Return 64 hexadecimal digits that stand for a network and what it was trained for, wherever it came from."""
     model: StackModel[Any] = checkpoint.model
-    digest = hashlib.sha256(
-        repr((model.name, model.config(), model.alphabet, sorted(checkpoint.task.items()))).encode()
-    )
+    about = model.name, model.config(), model.alphabet, sorted(checkpoint.task.items())
+    digest = hashlib.sha256(repr(about).encode())
     for name, value in sorted(model.state_dict().items()):
         digest.update(name.encode() + value.numpy().tobytes())
     return digest.hexdigest()
@@ -292,9 +290,8 @@ def start_repair(name: str, seconds: Any) -> None:
 
 def _opened(name: str, what: str) -> Checkpoint:
     if networks.is_saved(name):
-        raise StacklensError(
-            f"{networks.saved(name).title} is a saved result; open {networks.saved(name).network} to {what}"
-        )
+        result = networks.saved(name)
+        raise StacklensError(f"{result.title} is a saved result; open {result.network} to {what}")
     return networks.checkpoint_of(name)
 
 

@@ -188,9 +188,8 @@ class Shown:
         named = list(merged.stack_symbols.values())
         several = {one: into for one, into in merged.stack_symbols.items() if named.count(into) > 1}
         states = merged.states if len(set(merged.states.values())) < len(merged.states) else {}
-        merged_parts = [
-            f"{what} {merged_claim(all_)}" for what, all_ in (("states", states), ("stack symbols", several)) if all_
-        ]
+        groups = {"states": states, "stack symbols": several}
+        merged_parts = [f"{what} {merged_claim(all_)}" for what, all_ in groups.items() if all_]
         gone = [state for state in raw.states if state not in merged.states]
         left = f"left out, since no accepted word needs it: {' '.join(gone)}" if gone else ""
         return raw, f"Merged: {'; '.join(merged_parts) or 'no states'}{'; ' if left else ''}{left}."
@@ -427,8 +426,7 @@ def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
     for name in (*files, *networks.network_names()):
         group = "your own" if name in files else PAPERS.get(networks.checkpoint_of(name).model.name, _OTHERS)
         # in one line what it does, how large it is, and what was read out of it
-        found = known(name)
-        says = "Nothing has been read out of it yet."
+        found, says = known(name), "Nothing has been read out of it yet."
         if found is not None:
             says = as_sentence(headline(found.report, brief=True))
         if networks.has_network(name):
