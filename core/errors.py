@@ -94,8 +94,7 @@ class FileFormatError(StacklensError):
     """
 
     def __init__(self, message: str) -> None:
-        if not message.isprintable():
-            message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
+        message = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
         super().__init__(message if len(message) <= _LONGEST else f"{message[:_HEAD]} … {message[_HEAD - _LONGEST :]}")
 
 
@@ -151,7 +150,7 @@ def _not_installed(what: str, extra: str) -> StacklensError:
     return StacklensError(f"{what} is not installed: pip install 'stacklens[{extra}]'")
 
 
-# ---- Whole numbers that somebody gives: how many, how long, how large ----
+# ---- Whole numbers that somebody gives: how many, how long, how large; and seeds ----
 
 
 def check_whole(name: str, value: object, least: int) -> None:
@@ -164,8 +163,6 @@ def check_whole(name: str, value: object, least: int) -> None:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise StacklensError(f"{name} must be a whole number of at least {least}, not {value!r:.50}")
 
-
-# ---- Seeds: which numbers they may be ----
 
 LARGEST_SEED = 2**32 - 1  # scikit-learn takes no larger one
 

@@ -41,16 +41,16 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
         if not stat.S_ISREG(found.st_mode):
             kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
             raise FileFormatError(f"{path}: is {kind}; expected a file with {expected}")
-        if found.st_size > largest:
-            raise _too_large(path, expected, largest)
-        with open(path, "rb") as file:
-            content = file.read(largest + 1)  # it may grow meanwhile, and some say that they are empty
+        content = b""
+        if found.st_size <= largest:
+            with open(path, "rb") as file:
+                content = file.read(largest + 1)  # it may grow meanwhile, and some say that they are empty
+        if max(found.st_size, len(content)) > largest:
+            raise FileFormatError(f"{path}: larger than {largest >> 20:,} MiB; expected {expected}")
     except FileNotFoundError:
         raise FileFormatError(f"{path}: no such file; expected {expected}") from None
     except (OSError, ValueError) as error:  # ValueError for a name that no file can have
         raise FileFormatError(f"{path}: cannot be read: {_reason(error)}; expected {expected}") from None
-    if len(content) > largest:
-        raise _too_large(path, expected, largest)
     return content
 
 
@@ -63,10 +63,6 @@ def read_text(path: str | Path, expected: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FileFormatError(f"{path}: not text in UTF-8, expected {expected}") from None
-
-
-def _too_large(path: str | Path, expected: str, largest: int) -> FileFormatError:
-    return FileFormatError(f"{path}: larger than {largest >> 20:,} MiB; expected {expected}")
 
 
 def write_whole(path: str | Path, content: bytes | str) -> None:
@@ -115,13 +111,12 @@ def check_folder(path: Path) -> None:
     if not os.path.isdir(path.parent):
         raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
     try:
-        there = bool(os.stat(path))
-    except FileNotFoundError:
-        there = False
+        with suppress(FileNotFoundError):
+            os.stat(path)
     except (OSError, ValueError) as error:  # the name is too long, or its links go round in a circle
         raise StacklensError(f"cannot write {path}: {_reason(error)}; nothing was written") from None
     folder = os.path.dirname(os.path.realpath(path))  # a link's target is what is written
-    if there and not os.path.isfile(path):
+    if os.path.exists(path) and not os.path.isfile(path):
         folder = os.fspath(path)  # a device or a pipe is written to as it is
     if not os.access(folder, os.W_OK):
         raise StacklensError(f"cannot write {path}: {folder} cannot be written to; choose another name")
@@ -259,7 +254,7 @@ def parse_json(text: str, expected: str) -> dict[str, Any]:
     return content
 
 
-def _read_as(kind: Any, value: object, where: str) -> Any:
+def _read_as(kind: Any, value: Any, where: str) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
         return value
@@ -283,7 +278,6 @@ def _read_as(kind: Any, value: object, where: str) -> Any:
         return _checked_text(value, where)  # a word of single characters
     if origin in (tuple, collections.abc.Sequence):
         _expect(isinstance(value, list), value, where, "a list")
-        assert isinstance(value, list)
         if origin is not tuple or arguments[1:] == (...,):
             arguments = (arguments[0],) * len(value)
         _expect(len(arguments) == len(value), value, where, f"a list of {len(arguments)}")
@@ -291,10 +285,7 @@ def _read_as(kind: Any, value: object, where: str) -> Any:
         return tuple(_read_as(one, part, f"{where} {number}") for number, (one, part) in parts)
     if origin in (dict, collections.abc.Mapping):
         _expect(isinstance(value, dict), value, where, "an object")
-        assert isinstance(value, dict)
-        return {
-            _checked_text(key, where): _read_as(arguments[1], part, f"{where} {key}") for key, part in value.items()
-        }
+        return {_checked_text(key, where): _read_as(arguments[1], one, f"{where} {key}") for key, one in value.items()}
     if kind is float and isinstance(value, str) and value in _ODD:
         return _ODD[value]
     types_of, expected = _PLAIN.get(kind, ((), "nothing"))
@@ -303,14 +294,13 @@ def _read_as(kind: Any, value: object, where: str) -> Any:
     if isinstance(value, int) and value.bit_length() > _LARGEST_INT:
         raise StacklensError(f"{where} is {in_short(value)}; expected a smaller one")
     if kind is str:
-        return _checked_text(cast(str, value), where)
-    return float(cast(float, value)) if kind is float else value
+        return _checked_text(value, where)
+    return float(value) if kind is float else value
 
 
-def _read_record(kind: Any, value: object, where: str) -> Any:
+def _read_record(kind: Any, value: Any, where: str) -> Any:
     """Return the dataclass ``kind`` with the fields in ``value``; those that have a default may be missing."""
     _expect(isinstance(value, dict), value, where, f"a {kind.__name__}")
-    assert isinstance(value, dict)
     _expect(value.get("type") == kind.__name__, value.get("type"), f"{where} type", kind.__name__)
     fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
     if unknown := value.keys() - fields.keys() - {"type"}:

@@ -1,5 +1,6 @@
 """What is imported late: pandas, and what lower layers show through upper ones."""
 
+import inspect
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -49,8 +50,7 @@ class _CallablePackage(ModuleType):
     """A package that can be called as the function of the public face that has its name."""
 
     def _function(self) -> Callable[..., Any]:
-        home = import_module(_FUNCTIONS[self.__name__])
-        return cast(Callable[..., Any], getattr(home, self.__name__.rpartition(".")[2]))
+        return above(f"{_FUNCTIONS[self.__name__]}.{self.__name__.rpartition('.')[2]}")
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         return self._function()(*arguments, **options)
@@ -58,16 +58,12 @@ class _CallablePackage(ModuleType):
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         """Return what the package is, and what calling it does: what `help` and a notebook's ``?`` show."""
-        import inspect
-
         function = self._function()
         about = (inspect.getdoc(function) or "").partition("\n>>>")[0].rstrip()  # examples are run where they stand
         return f"{self.__dict__['__doc__']}\n\nsl.{function.__name__}{inspect.signature(function)}\n\n{about}\n"
 
     @property
     def __signature__(self) -> Any:
-        import inspect
-
         return inspect.signature(self._function())
 
 
