@@ -149,6 +149,9 @@ def make_units(activation: Activation, steps: int, hidden: Array) -> Units:
 # Networks, stacks and words stand last in every array, (…, N, stacks, B), so that a share multiplies whole rows.
 
 
+_PLACES = 0, 2, 1  # of a column: where that which comes to its place 1 stood, by a push, a pop and a no-op
+
+
 class _ScanMemory(ABC):
     """What stacks and rings share: columns of cells with one more at either end. ``cells``: before the first step, (C,
     D, N, stacks, B). ``shares``: of the operations, (T, operations, N, stacks, B), filled before `write`. ``room``: how
@@ -157,7 +160,7 @@ class _ScanMemory(ABC):
 
     def __init__(self, cells: Array, shares: Array, room: int, depth: int, empty: float) -> None:
         height, steps = len(cells), len(shares)
-        self.room, self.depth, self.shares = room, depth, shares
+        self.depth, self.shares = depth, shares
         self.columns = np.full((steps + 1, room + 2, *cells.shape[1:]), empty, cells.dtype)
         self.columns[0, 1 : height + 1] = cells
         self.pushed = self.columns[:steps, 0]  # where pushed values go, (T, D, N, stacks, B)
@@ -165,12 +168,19 @@ class _ScanMemory(ABC):
 
     def read(self, t: int) -> Array:
         """Return the topmost cells before step ``t``, (depth, D, N, stacks, B)."""
-        top: Array = self.columns[t, 1 : self.depth + 1]
-        return top
+        return self.columns[t, 1 : self.depth + 1]
 
     @abstractmethod
+    def moves(self, t: int) -> list[tuple[int, Array]]:
+        """Return what every cell is mixed of in step ``t``: from which of the `_PLACES`, 0 first, and by what share."""
+
     def write(self, t: int) -> None:
         """Make the cells after step ``t`` from its shares and pushed values."""
+        column, height = self.columns[t], self.heights[t + 1]
+        (_, share), *others = self.moves(t)
+        new = np.multiply(column[:height], share, out=self.columns[t + 1, 1 : height + 1])
+        for place, share in others:
+            new += column[place : place + height] * share
 
     def begin_back(self) -> None:
         """After the last step no gradient comes from the cells."""
@@ -183,13 +193,25 @@ class _ScanMemory(ABC):
         products = (one * other).reshape(-1, out.size)
         np.dot(self._ones[: len(products)], products, out=out.reshape(-1))
 
-    @abstractmethod
     def shares_back(self, t: int) -> Array:
         """Return the gradient of the shares of step ``t``, (operations, N, stacks, B)."""
+        height, column = self.heights[t + 1], self.columns[t]
+        of_new = self.of_column[1 : height + 1]
+        for place, out in zip(_PLACES, self._of_shares, strict=False):
+            self._product(of_new, column[place : place + height], out)
+        return self._of_shares
 
-    @abstractmethod
     def step_back(self, t: int) -> Array:
         """Return the gradient of the pushed values of step ``t``, and go back to the cells before that step."""
+        height, of_column = self.heights[t + 1], self._other
+        of_new, ((_, share), *others) = self.of_column[1 : height + 1], self.moves(t)  # from above first
+        np.multiply(of_new, share, out=of_column[:height])
+        of_column[height : height + 2] = 0  # what lies below is never looked at again: earlier stacks are no higher
+        for place, share in others:
+            of_column[place : place + height] += of_new * share
+        self.of_column, self._other = of_column, self.of_column
+        of_pushed: Array = of_column[0]
+        return of_pushed
 
     def read_back(self, of_reading: Array) -> None:
         """Add the gradient of what was read of the cells, (depth, D, N, stacks, B)."""
@@ -202,32 +224,9 @@ class _ScanStack(_ScanMemory):
     that no push has reached stay as they are, so no step works on them.
     """
 
-    def write(self, t: int) -> None:
+    def moves(self, t: int) -> list[tuple[int, Array]]:
         # what push, pop and no-op leave (Joulin & Mikolov 2015, eqs. 4 and 5)
-        column, shares, height = self.columns[t], self.shares[t], self.heights[t + 1]
-        new = np.multiply(column[:height], shares[0], out=self.columns[t + 1, 1 : height + 1])
-        new += column[2 : height + 2] * shares[1]
-        if len(shares) == 3:
-            new += column[1 : height + 1] * shares[2]
-
-    def shares_back(self, t: int) -> Array:
-        height, column = self.heights[t + 1], self.columns[t]
-        of_new = self.of_column[1 : height + 1]
-        for place, out in zip((0, 2, 1), self._of_shares, strict=False):  # push, pop, no-op
-            self._product(of_new, column[place : place + height], out)
-        return self._of_shares
-
-    def step_back(self, t: int) -> Array:
-        height, shares = self.heights[t + 1], self.shares[t]
-        of_new, of_column = self.of_column[1 : height + 1], self._other
-        np.multiply(of_new, shares[0], out=of_column[:height])
-        of_column[height : height + 2] = 0  # what lies below is never looked at again: earlier stacks are no higher
-        of_column[2 : height + 2] += of_new * shares[1]
-        if len(shares) == 3:
-            of_column[1 : height + 1] += of_new * shares[2]
-        self.of_column, self._other = of_column, self.of_column
-        of_pushed: Array = of_column[0]
-        return of_pushed
+        return list(zip(_PLACES, self.shares[t], strict=False))
 
 
 class _ScanRing(_ScanMemory):
@@ -244,38 +243,31 @@ class _ScanRing(_ScanMemory):
         column = self.columns[t]
         column[0], column[-1] = column[-2], column[1]
 
+    def moves(self, t: int) -> list[tuple[int, Array]]:
+        rotate_right, rotate_left, stay, pop_right, pop_left = self.shares[t]
+        return [(0, rotate_right + pop_right), (1, stay), (2, rotate_left + pop_left)]
+
     def write(self, t: int) -> None:
         # what the five operations leave, and the new element (Suzgun et al. 2019, section 3.3)
-        rotate_right, rotate_left, stay, pop_right, pop_left = self.shares[t]
-        column, after = self.columns[t], self.columns[t + 1]
-        new = np.multiply(column[:-2], rotate_right + pop_right, out=after[1:-1])
-        new += column[1:-1] * stay
-        new += column[2:] * (rotate_left + pop_left)
+        super().write(t)
+        column, new, (_, _, _, pop_right, pop_left) = self.columns[t], self.columns[t + 1, 1:-1], self.shares[t]
         new[-1] -= column[1] * pop_left
         new[0] -= column[-2] * pop_right
         new[0] += self.pushed[t]
         self._wrap(t + 1)
 
     def shares_back(self, t: int) -> Array:
-        of_new, column = self.of_column[1:-1], self.columns[t]
-        right, left, stay, cut_right, cut_left = out = self._of_shares
-        for place, moved in enumerate((right, stay, left)):
-            self._product(of_new, column[place : place + self.room], moved)
-        self._product(of_new[0], column[-2], cut_right)
-        self._product(of_new[-1], column[1], cut_left)
+        of_new, column, out = self.of_column[1:-1], self.columns[t], super().shares_back(t)
+        self._product(of_new[0], column[-2], out[3])
+        self._product(of_new[-1], column[1], out[4])
         np.subtract(out[:2], out[3:], out=out[3:])
         return out
 
     def step_back(self, t: int) -> Array:
-        rotate_right, rotate_left, stay, pop_right, pop_left = self.shares[t]
-        of_new, of_column = self.of_column[1:-1], self._other
-        np.multiply(of_new, rotate_right + pop_right, out=of_column[:-2])
-        of_column[-2:] = 0
-        of_column[1:-1] += of_new * stay
-        of_column[2:] += of_new * (rotate_left + pop_left)
-        of_column[-2] += of_column[0] - of_new[0] * pop_right
-        of_column[1] += of_column[-1] - of_new[-1] * pop_left
-        self.of_column, self._other = of_column, self.of_column
+        of_new, (_, _, _, pop_right, pop_left) = self.of_column[1:-1], self.shares[t]
+        super().step_back(t)
+        self.of_column[-2] += self.of_column[0] - of_new[0] * pop_right
+        self.of_column[1] += self.of_column[-1] - of_new[-1] * pop_left
         of_pushed: Array = of_new[0]
         return of_pushed
 
@@ -475,14 +467,12 @@ def _split(rows: Array, of: tuple[tuple[int, ...], tuple[int, ...]]) -> Array:
 def _summed(rows: Array, columns: Array) -> Array:  # (N, R, C)
     words = rows.shape[0] * rows.shape[3]
     left, right = (part.transpose(1, 2, 0, 3).reshape(*part.shape[1:3], words) for part in (rows, columns))
-    product: Array = left @ right.swapaxes(1, 2)
-    return product
+    return left @ right.swapaxes(1, 2)
 
 
 def array_of(part: Tensor) -> Array:
     """Return the numbers of a tensor, without its gradient."""
-    array: Array = part.detach().cpu().numpy()
-    return array
+    return part.detach().cpu().numpy()
 
 
 def _turned(part: Tensor) -> Array:
