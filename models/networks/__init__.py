@@ -35,8 +35,7 @@ def build_model(name: str, config: dict[str, Any], **options: Any) -> StackModel
     StacklensError: the configuration is not that model's.
     """
     model_class, shape = class_and_shape(name, config)
-    model: StackModel[Any] = model_class(shape, **options)
-    return model
+    return model_class(shape, **options)
 
 
 def class_and_shape(name: str, config: dict[str, Any]) -> tuple[type[StackModel[Any]], Any]:

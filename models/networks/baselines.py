@@ -46,7 +46,6 @@ class BaselineConfig:
         if self.layers not in (1, 2):
             raise StacklensError(f"layers {self.layers!r} is not one of 1, 2")
         check_shape(self.alphabet, None, hidden=self.hidden)
-        check_shape(self.output_alphabet, None)
         if self.task_kind != "transduction":
             check_predictor(self.alphabet, self.output_alphabet)
 

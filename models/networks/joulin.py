@@ -14,7 +14,7 @@ from ...core.errors import StacklensError
 from ...languages.language import TaskKind
 from ..base import ActionKind, ControllerOutput, NetworkState, Run, S
 from ..stacks import EMPTY_READING, CellMemory, SuperpositionStack, filled_up
-from .layers import PaperNetwork, add_parameters, check_fields, check_shape
+from .layers import PaperNetwork, add_parameters, check_fields, check_shape, uniform
 from .scan import ScanShape, driven, scan
 
 _INIT = 0.1  # each weight is the sum of three draws from U(-0.1, 0.1)
@@ -57,7 +57,10 @@ class MemoryRNN(PaperNetwork[S]):
     def __init__(self, shape: StackRNNConfig, *, seed: int = 0, nets: int | None = None) -> None:
         super().__init__(shape, nets)
         self.operations, self.n_hidden = (*self.OPERATIONS, "none") if shape.no_op else self.OPERATIONS, shape.hidden
-        add_parameters(self, self._draw, seed, nets)
+        sizes = self.parameter_shapes(shape).items()
+        add_parameters(
+            self, lambda rng: {name: uniform((3, *size), _INIT, rng).sum(0) for name, size in sizes}, seed, nets
+        )
 
     def controller(self, symbols: Tensor, hidden: Tensor, reading: Tensor) -> ControllerOutput:
         """Return h', the shares of the operations, what an insertion lays down, and the next symbol's probabilities."""
@@ -74,22 +77,14 @@ class MemoryRNN(PaperNetwork[S]):
     @classmethod
     def parameter_shapes(cls, shape: StackRNNConfig) -> dict[str, tuple[int, ...]]:
         size, n_stacks, n_symbols = shape.hidden, shape.n_stacks, len(shape.alphabet)
-        shapes: dict[str, tuple[int, ...]] = {
+        return {
             "input_weights": (n_symbols, size),
             "memory_weights": (size, n_stacks * shape.depth),
-            "recurrent_weights": (size, size),
+            **({"recurrent_weights": (size, size)} if shape.recurrent else {}),
             "action_weights": (n_stacks * (len(cls.OPERATIONS) + shape.no_op), size),
             "pushed_weights": (n_stacks, size),
             "output_weights": (n_symbols, size),
         }
-        if not shape.recurrent:
-            del shapes["recurrent_weights"]
-        return shapes
-
-    def _draw(self, generator: torch.Generator) -> dict[str, Tensor]:
-        shapes = self.parameter_shapes(self.shape)
-        draws = {key: torch.rand(3, *shape, generator=generator, dtype=torch.float64) for key, shape in shapes.items()}
-        return {key: ((2 * three - 1) * _INIT).sum(0) for key, three in draws.items()}
 
 
 class StackRNN(MemoryRNN[SuperpositionStack]):
@@ -119,8 +114,7 @@ class StackRNN(MemoryRNN[SuperpositionStack]):
         drive = driven(self.input_weights, symbols, recurrent, noise)
         made = scan(drive, weights, state.hidden, state.stack.stored, shape)
         output = torch.softmax(made.hidden @ self.output_weights.mT, -1)
-        stack = replace(state.stack, stored=made.cells)
-        after = NetworkState(made.hidden[-1], stack, state.rejected, output[-1])
+        after = NetworkState(made.hidden[-1], replace(state.stack, stored=made.cells), state.rejected, output[-1])
         return Run(output, made.shares, after, made.hidden)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
@@ -187,21 +181,19 @@ class ListMemory(CellMemory):
         if actions.shape[-1] not in (3, 4):
             raise StacklensError(f"a list has insert, left, right and no-op: not {actions.shape[-1]} operations")
         insert, left, right, *none = actions[..., None, None].unbind(-3)
-        sizes = [side.shape[-2] + 1 for side in (self.left, self.right)]
-        sizes = sizes if self.limit is None else [min(size, self.limit) for size in sizes]
+        most = self.limit or 1 + max(self.left.shape[-2], self.right.shape[-2])
+        sides = (self.left, self.right)
+        # as they are, with one cell more than there will be
+        before, after = (filled_up(side, 1 + min(side.shape[-2] + 1, most), EMPTY_READING) for side in sides)
         new = pushed.unsqueeze(-2).expand(*self.left.shape[:-2], 1, 1)
-        before = filled_up(self.left, sizes[0] + 1, EMPTY_READING)
-        after = filled_up(self.right, sizes[1] + 1, EMPTY_READING)
-        inserted = torch.cat([new, before], -2)[..., : sizes[0], :]
-        moved_right = torch.cat([after[..., :1, :], before], -2)[..., : sizes[0], :]
-        moved_left = torch.cat([before[..., :1, :], after], -2)[..., : sizes[1], :]
-        stay_before, stay_after = before[..., : sizes[0], :], after[..., : sizes[1], :]
+        inserted, moved_right = (torch.cat([top, before[..., :-2, :]], -2) for top in (new, after[..., :1, :]))
+        moved_left = torch.cat([before[..., :1, :], after[..., :-2, :]], -2)
+        stay_before, stay_after = before[..., :-1, :], after[..., :-1, :]
         still = none[0] if none else torch.zeros_like(insert)
-        return ListMemory(
-            insert * inserted + left * before[..., 1:, :] + right * moved_right + still * stay_before,
-            insert * stay_after + left * moved_left + right * after[..., 1:, :] + still * stay_after,
-            self.depth,
-            self.limit,
+        return replace(
+            self,
+            left=insert * inserted + left * before[..., 1:, :] + right * moved_right + still * stay_before,
+            right=insert * stay_after + left * moved_left + right * after[..., 1:, :] + still * stay_after,
         )
 
 

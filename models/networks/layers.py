@@ -137,8 +137,7 @@ class PaperNetwork(StackModel[S]):
 
     @property
     def output_alphabet(self) -> tuple[str, ...]:
-        written: tuple[str, ...] = getattr(self.shape, "output_alphabet", self.alphabet)
-        return written
+        return getattr(self.shape, "output_alphabet", self.alphabet)
 
     def config(self) -> dict[str, Any]:
         return asdict(self.shape)

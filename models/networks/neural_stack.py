@@ -225,16 +225,14 @@ class _StrengthCourse:
             np.maximum(left, 0, out=left)
             length = np.add(left, push, out=self.length[t + 1])
             bottoms, tops, visible = (part[t, : t + 1] for part in (self.bottoms, self.tops, self.visible))
-            if t:
-                np.minimum(self.bottoms[t - 1, :t], left, out=bottoms[:t])
-                np.minimum(self.tops[t - 1, :t], left, out=tops[:t])
+            np.minimum(self.bottoms[t - 1, :t], left, out=bottoms[:t])
+            np.minimum(self.tops[t - 1, :t], left, out=tops[:t])
             bottoms[t], tops[t] = left, length
             floor = np.subtract(length, 1, out=self.floor[t])
             np.maximum(floor, 0, out=floor)
             np.subtract(tops, np.maximum(bottoms, floor), out=visible)
             np.maximum(visible, 0, out=visible)
-            seen = visible[:, :, None] * self.instructions[: t + 1, :, 2:]
-            seen.sum(0, out=self.before[t + 1, :, self.size :])
+            (visible[:, :, None] * self.instructions[: t + 1, :, 2:]).sum(0, out=self.before[t + 1, :, self.size :])
 
     def gradients(self, of_logits: Array, of_instructions: Array, of_units: Array) -> tuple[Array | None, ...]:
         """Return the gradients of drive, R, W and b, given those of what came out."""

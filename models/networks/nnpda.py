@@ -14,7 +14,7 @@ A "full" network has third-order state dynamics and a linear full-order action w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -47,9 +47,8 @@ class NNPDAConfig:
         check_fields(self)
         if self.n_states < 1 or not self.alphabet:
             raise StacklensError(f"an NNPDA needs symbols and states, not {self.alphabet} and {self.n_states!r}")
-        check_symbols(
-            "the alphabet with the end symbol", self.alphabet if self.end is None else (*self.alphabet, self.end)
-        )
+        letters = self.alphabet if self.end is None else (*self.alphabet, self.end)
+        check_symbols("the alphabet with the end symbol", letters)
         # the number of states first: 2**n_states of a claimed 10**12 would fill the memory by itself
         few = self.n_states <= _MOST_STATES
         products = few and (2**self.n_states if self.order == "full" else self.n_states**2)
@@ -92,8 +91,7 @@ class NNPDA(PaperNetwork[ContinuousStack]):
         third = n_states * n_reading * n_symbols
         of_state = n_states * (n_reading + n_symbols) if shape.order == "second" else third
         of_action = 2**n_states * n_reading * n_symbols if shape.order == "full" else of_state
-        shapes: dict[str, tuple[int, ...]] = {"state_weights": (n_states, of_state), "action_weights": (1, of_action)}
-        shapes["state_bias"] = (n_states,)
+        shapes = {"state_weights": (n_states, of_state), "action_weights": (1, of_action), "state_bias": (n_states,)}
         return shapes if shape.order == "full" else {**shapes, "action_bias": (1,)}  # eq. 23 has none
 
     def initial_state(self, batch: int) -> NetworkState[ContinuousStack]:
@@ -188,11 +186,6 @@ class LocalStack(ContinuousStack):
 
     action: Tensor  # the last action, (..., B); 0 before the first
 
-    @classmethod
-    def around(cls, stack: ContinuousStack, action: Tensor) -> LocalStack:
-        """Return ``stack`` after ``action`` (..., B)."""
-        return cls(stack.bottoms, stack.tops, stack.values, stack.length, stack.underflow, action)
-
     def reading(self) -> Tensor:
         seen = super().reading().detach()
         if not torch.is_grad_enabled():
@@ -201,7 +194,7 @@ class LocalStack(ContinuousStack):
         return seen + change.unsqueeze(-2)
 
     def next(self, actions: Tensor, pushed: Tensor) -> LocalStack:
-        return self.around(super().next(actions, pushed), actions[..., 0, 0])
+        return replace(super().next(actions, pushed), action=actions[..., 0, 0])
 
 
 class LocalNNPDA(NNPDA):
@@ -209,7 +202,7 @@ class LocalNNPDA(NNPDA):
 
     def initial_state(self, batch: int) -> NetworkState[Any]:
         state = super().initial_state(batch)
-        return NetworkState(state.hidden, LocalStack.around(state.stack, state.stack.length), state.rejected)
+        return NetworkState(state.hidden, LocalStack(**vars(state.stack), action=state.stack.length), state.rejected)
 
 
 @torch.no_grad()
@@ -221,13 +214,10 @@ def window_slopes(stack: ContinuousStack) -> Tensor:
     if not slots:
         return torch.zeros(*stack.length.shape, stack.values.shape[-1], dtype=stack.values.dtype)
     floor = torch.relu(stack.length - 1).unsqueeze(-1)
-    visible = stack.tops > torch.maximum(stack.bottoms, floor)
-    place = torch.arange(slots, device=visible.device)
-    top = torch.where(visible, place, -1).amax(-1)
-    bottom = torch.where(visible, place, slots).amin(-1)
-    some, full = (top >= 0).unsqueeze(-1), (stack.length >= 1).unsqueeze(-1)
-    ends = top.clamp(min=0), bottom.clamp(max=slots - 1)
+    visible = (stack.tops > torch.maximum(stack.bottoms, floor)).to(torch.uint8)
+    ends = slots - 1 - visible.flip(-1).argmax(-1), visible.argmax(-1)  # the highest and the lowest
     first, last = (stack.values.take_along_dim(slot[..., None, None], -2).squeeze(-2) for slot in ends)
+    some, full = visible.amax(-1, keepdim=True) > 0, (stack.length >= 1).unsqueeze(-1)
     return first * some - last * (some & full)
 
 
