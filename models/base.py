@@ -10,7 +10,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -52,15 +52,12 @@ class Stack(Protocol):
 
     def reading(self) -> Tensor:
         """Return what the controller sees of the stacks, (..., B, n_stacks, R)."""
-        raise NotImplementedError
 
     def next(self, actions: Tensor, pushed: Tensor) -> Self:
         """Return the stacks after ``actions`` (..., B, n_stacks, A) with ``pushed`` (..., B, n_stacks, D)."""
-        raise NotImplementedError
 
     def select(self, index: Tensor) -> Self:
         """Return the stacks of the batch entries ``index`` (M,), which may repeat."""
-        raise NotImplementedError
 
 
 class Cell(NamedTuple):
@@ -89,8 +86,7 @@ class Memory:
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the tensors that it is made of, by name."""
-        parts = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]  # a dataclass
-        return {name: part for name, part in parts.items() if isinstance(part, Tensor)}
+        return {name: part for name, part in vars(self).items() if isinstance(part, Tensor)}
 
     def select(self, index: Tensor) -> Self:
         """Return the memories of the batch entries ``index`` (M,), which may repeat."""
@@ -335,9 +331,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         answer = self.controller(symbols, state.hidden, reading)
         stack = stack.next(answer.actions, answer.pushed)
         answer = self.finish(answer, stack.reading()) if self.reads_after else answer
-        rejected = state.rejected | self.rejects(answer.hidden, stack)
-        if self.task_kind == "next set":
-            rejected = rejected | self._unexpected(symbols, state)
+        rejected = self._refused(symbols, state) | self.rejects(answer.hidden, stack)
         after = NetworkState(answer.hidden, stack, rejected, answer.output)
         return Step(answer.hidden, answer.actions, answer.pushed, reading, answer.output, after)
 
@@ -360,7 +354,7 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
         Models that can take many steps at once faster than one by one do so here, as the same function of their
         weights. Gradients flow into the weights, and not necessarily into ``state``.
         """
-        hidden, stack, answers = state.hidden, state.stack, list[ControllerOutput]()
+        hidden, stack, steps = state.hidden, state.stack, list[tuple[Tensor, Tensor, Tensor]]()
         nothing = symbols.new_full((len(symbols) * self.extra_steps, *symbols.shape[1:]), -1)
         for t, now in enumerate(torch.cat([symbols, nothing])):
             check_time()
@@ -374,18 +368,15 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
             stack = stack.next(answer.actions, answer.pushed)
             answer = self.finish(answer, stack.reading()) if self.reads_after else answer
             hidden = answer.hidden
-            answers.append(answer)
-        outputs, taken, units = (
-            torch.stack([getattr(answer, part) for answer in answers]) for part in ("output", "actions", "hidden")
-        )
+            steps.append((answer.output, answer.actions, hidden))
+        outputs, taken, units = map(torch.stack, zip(*steps, strict=True))
         after = NetworkState(hidden, stack, state.rejected, outputs[-1])
         return Run(self.outputs_per_symbol(outputs, taken, (symbols >= 0).sum(0)), taken, after, units)
 
     def verdict(self, state: NetworkState[S]) -> Tensor:
         """Return whether the word read so far is accepted, (..., B) bool; the end symbol is read if there is one."""
         if self.end is not None:
-            batch = state.hidden.shape[-2]
-            end = torch.full((batch,), len(self.alphabet), device=state.hidden.device)
+            end = torch.full(state.hidden.shape[-2:-1], len(self.alphabet), device=state.hidden.device)
             state = self.step(end, state).state
         return self.decide(state) & ~state.rejected
 
@@ -419,13 +410,15 @@ class StackModel(nn.Module, ModelSpec, ABC, Generic[S]):
             return tuple(symbol for i, symbol in enumerate(self.output_alphabet) if int(number) >> i & 1)
         return self.output_alphabet[number]
 
-    def _unexpected(self, symbols: Tensor, state: NetworkState[S]) -> Tensor:
-        """Return where a symbol was not in the set predicted before it, (..., B) bool."""
+    def _refused(self, symbols: Tensor, state: NetworkState[S]) -> Tensor:
+        """Return where a word was rejected before, or a symbol not in the set predicted before it, (..., B) bool."""
+        if self.task_kind != "next set":
+            return state.rejected
         if state.output is not None:
             index = symbols.expand(state.rejected.shape).unsqueeze(-1)
-            return state.output.gather(-1, index).squeeze(-1) <= 0.5
+            return state.rejected | (state.output.gather(-1, index).squeeze(-1) <= 0.5)
         allowed = [self.first is None or symbol in self.first for symbol in self.alphabet]
-        return ~torch.tensor(allowed, device=symbols.device)[symbols].expand(state.rejected.shape)
+        return state.rejected | ~torch.tensor(allowed, device=symbols.device)[symbols]
 
 
 # ---- Sets of symbols as numbers: symbol i counts 2^i, however many symbols there are.
@@ -455,8 +448,7 @@ def set_numbers(members: Tensor) -> npt.NDArray[np.generic]:
     n_symbols = members.shape[-1]
     if n_symbols <= _IN_64:
         weights = 2 ** torch.arange(n_symbols, device=members.device)
-        numbers: npt.NDArray[np.generic] = (members * weights).sum(-1).cpu().numpy()
-        return numbers
+        return (members * weights).sum(-1).cpu().numpy()
     packed = np.packbits(members.cpu().numpy(), axis=-1, bitorder="little")
     rows, places = np.unique(packed.reshape(-1, packed.shape[-1]), axis=0, return_inverse=True)  # few are distinct
     distinct = np.empty(len(rows), dtype=object)
@@ -505,11 +497,8 @@ def cat_slots(parts: Sequence[Tensor], filling: float = 0.0, axis: int = 1) -> T
     """Return tensors one batch after the other, the shorter ones filled up on an ``axis``, where they have it."""
     if parts[0].dim() <= axis:
         return torch.cat(list(parts))
-    size = max(part.shape[axis] for part in parts)
-    missing = [
-        part.new_full((*part.shape[:axis], size - part.shape[axis], *part.shape[axis + 1 :]), filling) for part in parts
-    ]
-    return torch.cat([torch.cat(pair, axis) for pair in zip(parts, missing, strict=True)])
+    size, behind = max(part.shape[axis] for part in parts), [0, 0] * (parts[0].dim() - 1 - axis)
+    return torch.cat([nn.functional.pad(one, (*behind, 0, size - one.shape[axis]), value=filling) for one in parts])
 
 
 # ---- A network and where it comes from: what a checkpoint holds ----

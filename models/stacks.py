@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from ..core.errors import StacklensError
-from .base import Cell, Memory, cat_slots, editable
+from .base import Cell, Memory, editable
 
 # ---- The superposition stack of Joulin & Mikolov 2015 (section 4.2), which Suzgun et al. 2019 (section 3.1) use too.
 # Every cell is a mixture of what each operation would leave there (eqs. 4 and 5), the top at index 0:
@@ -103,8 +103,8 @@ class SuperpositionStack(CellMemory):
         there = ~cells.isnan().any(-1)
         if (there[..., 1:] & ~there[..., :-1]).any():
             raise StacklensError("a stack has no gaps: the cells that are not there (NaN) belong below all others")
-        stack = cls(cells.masked_fill(~there.unsqueeze(-1), empty_value), float(empty_value), depth, limit)
-        stack = stack._trimmed()
+        cells = cells.masked_fill(~there.unsqueeze(-1), empty_value)
+        stack = cls(cells, float(empty_value), depth, limit)._trimmed()
         if limit is not None and stack.stored.shape[-2] > limit:
             raise StacklensError(f"{stack.stored.shape[-2]} cells do not fit on a stack of at most {limit}")
         return stack
@@ -116,8 +116,7 @@ class SuperpositionStack(CellMemory):
         if actions.shape[-1] not in (2, 3):
             raise StacklensError(f"a stack has push, pop and no-op: expected 2 or 3 shares, not {actions.shape[-1]}")
         size = self.stored.shape[-2] + 1
-        if self.limit is not None:
-            size = min(size, self.limit)
+        size = min(size, self.limit or size)
         shares = actions[..., None, None].unbind(-3)  # each (..., B, n_stacks, 1, 1)
         pushed = pushed.unsqueeze(-2).expand(*self.stored.shape[:-2], 1, -1)
         nothing = self.stored.new_full((*self.stored.shape[:-2], 2, self.stored.shape[-1]), self.empty_value)
@@ -148,10 +147,7 @@ class SuperpositionStack(CellMemory):
 
 def filled_up(cells: Tensor, count: int, empty: float) -> Tensor:
     """Return the first ``count`` of ``cells`` (..., C, D), with ``empty`` ones behind them where there are fewer."""
-    missing = count - cells.shape[-2]
-    if missing <= 0:
-        return cells[..., :count, :]
-    return torch.cat([cells, cells.new_full((*cells.shape[:-2], missing, cells.shape[-1]), empty)], -2)
+    return nn.functional.pad(cells, (0, 0, 0, count - cells.shape[-2]), value=empty)
 
 
 @dataclass(frozen=True)
@@ -207,10 +203,9 @@ class StackRow(Memory):
         return number if len(self.parts) > 1 else 0
 
     def _changed(self, number: int, change: Callable[[Memory, int], Any]) -> StackRow:
-        which = self._which(number)
-        return self._with(
-            change(editable(part), number - which) if place == which else part for place, part in enumerate(self.parts)
-        )
+        parts, which = list(self.parts), self._which(number)
+        parts[which] = change(editable(parts[which]), number - which)
+        return self._with(parts)
 
     def _with(self, parts: Iterable[Any]) -> StackRow:
         return replace(self, parts=tuple(parts))
@@ -308,6 +303,7 @@ class Buffers(Memory):
     ends: Tensor  # where the items end, (B, T), with the same axes
     gone: Tensor  # how much strength has left the queues, (..., B), at least 0
     stack: StrengthStack
+    slot_axis: ClassVar[int] = 1
 
     @classmethod
     def empty(cls, leading: tuple[int, ...], symbols: int, size: int, like: Tensor) -> Buffers:
@@ -325,9 +321,8 @@ class Buffers(Memory):
         letter = nn.functional.one_hot(symbols.clamp(0, known - 1), known) * there
         letters, ends = self.letters.expand(*symbols.shape, read, known), self.ends.expand(*symbols.shape, read)
         last = ends[..., -1:] if read else torch.zeros_like(there)
-        return replace(
-            self, letters=torch.cat([letters, letter.unsqueeze(-2)], -2), ends=torch.cat([ends, last + there], -1)
-        )
+        letters = torch.cat([letters, letter.unsqueeze(-2)], -2)
+        return replace(self, letters=letters, ends=torch.cat([ends, last + there], -1))
 
     def reading(self) -> Tensor:
         """Return what is read of queue and stack, one after the other, (..., B, 1, symbols + D)."""
@@ -339,18 +334,13 @@ class Buffers(Memory):
         return replace(self, gone=self.gone + actions[..., 0, 2], stack=self.stack.next(actions[..., :2], pushed))
 
     def select(self, index: Tensor) -> Buffers:
-        return Buffers(
-            self.letters[..., index, :, :], self.ends[..., index, :], self.gone[..., index], self.stack.select(index)
-        )
+        letters, ends = self.letters[..., index, :, :], self.ends[..., index, :]
+        return Buffers(letters, ends, self.gone[..., index], self.stack.select(index))
 
     def joined(self, others: Sequence[Buffers]) -> Buffers:
-        parts = (self, *others)
-        size, ends = max(part.ends.shape[1] for part in parts), []
-        for part in parts:
-            last = part.ends[:, -1:] if part.ends.shape[1] else part.ends.new_zeros(len(part.ends), 1)
-            ends.append(torch.cat([part.ends, last.expand(-1, size - part.ends.shape[1])], 1))
-        letters, gone = cat_slots([part.letters for part in parts]), torch.cat([part.gone for part in parts])
-        return Buffers(letters, torch.cat(ends), gone, self.stack.joined([part.stack for part in others]))
+        made = super().joined(others)
+        # ends never fall: what is filled up behind a queue's items ends where the last of them does
+        return replace(made, ends=made.ends.cummax(1).values, stack=self.stack.joined([one.stack for one in others]))
 
     def cell(self, number: int, place: Tensor) -> Cell:
         return self.stack.cell(number, place)

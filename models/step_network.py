@@ -337,8 +337,7 @@ class StepNetwork(OwnModule, StackModel[Any]):
         return self.outputs.read(self.ask(self._output, "output(hidden, top)", given), len(own))
 
     def decide(self, state: NetworkState[Any]) -> Tensor:
-        accepted: Tensor = state.hidden[..., -1] > 0.5  # the last output stands behind the hidden vector
-        return accepted
+        return state.hidden[..., -1] > 0.5  # the last output stands behind the hidden vector
 
     def stack_of(self, cells: Tensor) -> Any:
         if self.begins and self.n_stacks:  # below what words push lies what bos left there

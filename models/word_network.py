@@ -132,11 +132,8 @@ class WordNetwork(StackModel[Prefix]):
     def step(self, symbols: Tensor, state: NetworkState[Prefix]) -> Step[Prefix]:
         stack = self.feed(state.stack, symbols)
         output = self.outputs_of(stack.codes)
-        rejected = state.rejected
-        if self.task_kind == "next set":
-            rejected = rejected | self._unexpected(symbols, state)
         reading = stack.reading()
-        after = NetworkState(output, stack, rejected, output)
+        after = NetworkState(output, stack, self._refused(symbols, state), output)
         return Step(output, reading[..., :0], reading, reading, output, after)
 
     def feed(self, stack: Prefix, symbols: Tensor) -> Prefix:
@@ -149,8 +146,7 @@ class WordNetwork(StackModel[Prefix]):
         return Prefix(torch.zeros(len(cells), 0, dtype=torch.int64), self.like)
 
     def decide(self, state: NetworkState[Prefix]) -> Tensor:
-        accepted: Tensor = state.hidden[..., 0] > 0.5
-        return accepted
+        return state.hidden[..., 0] > 0.5
 
     @torch.no_grad()
     def answers_to(self, words: Sequence[Word]) -> np.ndarray:
@@ -287,8 +283,7 @@ class ForwardNetwork(OwnModule, WordNetwork):
         symbols = parse_word(word, self.alphabet) if isinstance(word, str) else word
         codes = torch.from_numpy(encode_words([symbols], self.alphabet)[0].astype(np.int64))
         plain = replace(self.outputs, threshold=0.5)
-        found: np.ndarray = plain.placed(plain.probabilities(self.forwarded(codes)))[0].cpu().numpy()
-        return found
+        return plain.placed(plain.probabilities(self.forwarded(codes)))[0].cpu().numpy()
 
     def begin(self) -> None:
         """Let words begin with the symbols that the network predicts first. Raises StacklensError: there are none."""
@@ -389,8 +384,7 @@ class BlackBox(WordNetwork):
 
     def output_numbers(self, output: Tensor) -> np.ndarray:
         if self.task_kind == "transduction":
-            numbers: np.ndarray = output[..., 0].long().numpy()
-            return numbers
+            return output[..., 0].long().numpy()
         return super().output_numbers(output)
 
     def changed_answers(self, most: int) -> tuple[int, int]:
