@@ -55,11 +55,9 @@ def make_trainer(
     """
     if model not in OPTIONS:
         raise UnknownNameError("model", model, list(OPTIONS))
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    chosen = {SYNONYMS.get(name, name): value for name, value in given.items()}
+    chosen = {SYNONYMS.get(name, name): value for name, value in (options or {}).items() if value is not None}
     if strange := [name for name in chosen if name not in OPTIONS[model]]:
-        known = ", ".join(OPTIONS[model])
-        raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {known}")
+        raise StacklensError(f"{model} has no option {', '.join(strange)}; it has {', '.join(OPTIONS[model])}")
     from ...languages.catalogue import get_language, get_task
     from ..base import check_device
 

@@ -184,15 +184,12 @@ class Batch:
     def of(cls, examples: Examples, rows: np.ndarray, like: Tensor) -> Self:
         """Return the words ``rows`` of ``examples``, cut to the longest of them, as ``like`` in dtype and device."""
         steps = int(examples.lengths[rows].max(initial=0))
-        symbols, mask = (part[rows, :steps].swapaxes(0, 1) for part in (examples.symbols, examples.mask))
-        targets = torch.from_numpy(np.ascontiguousarray(examples.targets[rows, :steps].swapaxes(0, 1)))
-        sets = targets.dim() == 3
-        weights = torch.from_numpy(np.ascontiguousarray(mask)).to(like) / max(1, int(mask.sum()))
-        return cls(
-            torch.from_numpy(symbols.astype(np.int64)).to(like.device),
-            targets.to(like) if sets else targets.clamp(min=0).long().to(like.device),
-            weights,
+        symbols, targets, mask = (
+            torch.from_numpy(np.ascontiguousarray(part[rows, :steps].swapaxes(0, 1))).to(like.device)
+            for part in (examples.symbols, examples.targets, examples.mask)
         )
+        targets = targets.to(like) if targets.dim() == 3 else targets.clamp(min=0).long()
+        return cls(symbols.long(), targets, mask.to(like) / max(1, int(mask.sum())))
 
 
 def log_loss(outputs: Tensor, targets: Tensor, least: float | None = _TINY) -> Tensor:
@@ -316,17 +313,17 @@ class Trainer(SideBySide):
 
     def state(self) -> dict[str, Any]:
         """Return everything that `restore` needs, as plain data and CPU tensors, none of which later epochs change."""
-        shared = {
+        state = {
+            **self.identity(),
             "epochs_done": self.epochs_done,
             "best": [(score.rounded_errors, score.analog_errors, score.loss) for score in self.best],
             "best_weights": self.best_weights,
             "history": self.history,
             "net": dict(self.net.state_dict()),
             "optimizer": self.optimizer.state_dict(),
+            **{name: getattr(self, name) for name in self.PROGRESS},
         }
-        progress = {name: getattr(self, name) for name in self.PROGRESS}
-        state: dict[str, Any] = _on_cpu({**self.identity(), **shared, **progress})
-        return state
+        return {name: _on_cpu(value) for name, value in state.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on where ``state`` was taken. Raises StacklensError: it is of another training or seed, or damaged."""

@@ -53,8 +53,7 @@ class WordSet:
 
     def to(self, device: str) -> WordSet:
         """Return the same words with their tensors on ``device``."""
-        tensors = (self.symbols, self.lengths, self.legal, self.live)
-        return WordSet(self.words, *(tensor.to(device) for tensor in tensors))
+        return WordSet(self.words, *(part.to(device) for part in (self.symbols, self.lengths, self.legal, self.live)))
 
     def only(self, number: int) -> WordSet:
         """Return the word ``number`` alone, without padding."""
@@ -220,8 +219,7 @@ class Training(Trainer):
         # how many words each network got wrong and was given in each round of counterexamples, rounds of nets
         self.given: list[list[int]] = []
         self.losses = torch.full((nets,), math.inf, dtype=torch.float64)
-        checked = all_words(language.alphabet, recipe.check_length)
-        self._members = np.array([word in language for word in checked])
+        self._members = np.array([word in language for word in all_words(language.alphabet, recipe.check_length)])
         self._begin_stage(0)
 
     @property
@@ -275,8 +273,7 @@ class Training(Trainer):
     def check(self) -> None:
         rounded, analog = (self._errors(net).sum(-1) for net in (Rounded(self.net), self.net))
         for number in range(self.n_nets):
-            score = Score(int(rounded[number]), int(analog[number]), float(self.losses[number]))
-            self.keep_if_better(number, score)
+            self.keep_if_better(number, Score(int(rounded[number]), int(analog[number]), float(self.losses[number])))
         exact = not rounded.any() and not analog.any()
         last_stage = self.recipe.stage_epochs - self.recipe.stages[-1].epochs
         counts = exact and self.epochs_done >= last_stage + self.check_every
@@ -321,15 +318,12 @@ class Training(Trainer):
         # words up to a length that grows by one a round, the shortest first
         candidates = all_words(self.language.alphabet, longest)
         wrong = self._errors(self.net)[:, : len(candidates)]
-        self.given.append([min(int(number), _NEW_WORDS) for number in wrong.sum(-1)])
-        words, columns = list(self.word_set.words), []
-        for position in np.flatnonzero(wrong.any(0)):
-            columns.append(torch.from_numpy(wrong[:, position] & (wrong[:, :position].sum(-1) < _NEW_WORDS)))
-            words.append(candidates[position])
-        if columns:
-            self._set_words(words, torch.cat([self.weights, torch.stack(columns, -1).to(self.weights)], -1))
+        given = wrong & (wrong.cumsum(1) <= _NEW_WORDS)  # to each network the first of those that it gets wrong
+        self.given.append(given.sum(-1).tolist())
+        words = [*self.word_set.words, *(candidates[place] for place in np.flatnonzero(wrong.any(0)))]
+        columns = torch.from_numpy(given[:, wrong.any(0)]).to(self.weights)
+        self._set_words(words, torch.cat([self.weights, columns], -1))
 
     def _errors(self, net: NNPDA | Rounded[Any]) -> np.ndarray:  # (nets, words), by length
         verdicts = np.concatenate(verdicts_on_all(net, self.recipe.check_length), -1)
-        wrong: np.ndarray = verdicts != self._members
-        return wrong
+        return np.asarray(verdicts != self._members)

@@ -85,13 +85,10 @@ def word_accuracy(model: StackModel[Any], examples: Examples, noisy: bool = Fals
     right = torch.zeros(model.initial_state(1).rejected.shape[:-1], dtype=torch.int64, device=like.device)
     for rows in by_length(examples.lengths, _AT_ONCE):
         batch = Batch.of(examples, rows, like)
-        outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output  # (T, ..., B, O)
+        outputs = model.run(batch.symbols, model.initial_state(batch.symbols.shape[1])).output.movedim(0, -2)
         targets = batch.targets if batch.targets.dim() == 3 else one_hot(batch.targets, outputs.shape[-1])
-        steps, words = batch.symbols.shape
-        leading = (1,) * (outputs.dim() - 3)
-        hits = ((outputs > 0.5) == (targets > 0.5).view(steps, *leading, words, -1)).all(-1)
-        counts = (batch.weights > 0).view(steps, *leading, words)
-        right = right + (hits | ~counts).all(0).sum(-1)
+        hits = ((outputs > 0.5) == (targets.movedim(0, 1) > 0.5)).all(-1)  # (..., B, T)
+        right = right + (hits | (batch.weights.T == 0)).all(-1).sum(-1)
     model.eval()
     return np.atleast_1d(right.cpu().numpy()) / max(1, len(examples))
 
@@ -182,8 +179,7 @@ class PieceTest:
     def right_and_entropy(self, net: StackModel[Any], device: str = "cpu") -> tuple[BoolArray, npt.NDArray[np.float64]]:
         """Return the same, and how surprising what can be known is to ``net``, in nats a symbol, (...)."""
         examples = self.task.examples(self.words())
-        following = np.maximum(examples.targets, 0)
-        numbers, entropy = _read_streams(net, examples.symbols, device, following, examples.mask)
+        numbers, entropy = _read_streams(net, examples.symbols, device, np.maximum(examples.targets, 0), examples.mask)
         return self._right(examples.hits(numbers)), entropy
 
     def _right(self, hits: npt.NDArray[Any]) -> BoolArray:  # (..., sizes, strings)
@@ -259,11 +255,8 @@ class StreamTraining(Trainer):
         low, high = recipe.check_sizes
         by_size = task.words_by_n(low, high, recipe.check_pieces, _CHECK_SEED)
         rng, every = np.random.default_rng(_CHECK_SEED), np.arange(low, high + 1)
-        orders = [rng.permutation(every) for _ in range(recipe.check_pieces)]
-        streams = [
-            [by_size[n][place] for place, n in enumerate(row)]
-            for row in zip(*map(np.ndarray.tolist, orders), strict=True)
-        ]
+        orders = np.stack([rng.permutation(every) for _ in range(recipe.check_pieces)], 1)
+        streams = [[by_size[n][place] for place, n in enumerate(row)] for row in orders.tolist()]
         small = rng.integers(recipe.smallest, recipe.smallest + _SHORT_SIZES, (recipe.check_short, _SHORT_PIECES))
         streams += [[task.piece(n, rng) for n in row] for row in small.tolist()]
         self._pieces, self._checks = streams, task.examples(["".join(pieces) for pieces in streams])

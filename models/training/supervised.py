@@ -122,8 +122,7 @@ class Fitting(Trainer):
             language, low, high = getattr(task, "language", None), longer.lengths.min(), longer.lengths.max()
             if isinstance(language, Language):
                 words += language.sample(recipe.long_words, (int(low), int(high)), True, drawn)
-        fresh = [word for word in dict.fromkeys(words) if word not in seen]
-        self.check_words = task.examples(fresh or words)
+        self.check_words = task.examples([word for word in dict.fromkeys(words) if word not in seen] or words)
         self.checked = f"{len(self.check_words)} checking words of up to {self.check_words.symbols.shape[1]} symbols"
         self._like = next(self.net.parameters()).detach()
         self.words_seen, self._share = 0, 0.0  # of all epochs, which is over
@@ -141,10 +140,8 @@ class Fitting(Trainer):
 
     def finished(self, number: int) -> bool:
         """Return whether network ``number`` is right for good, or has stopped getting better."""
-        patience = self.recipe.patience
-        return self.perfect[number] >= self.recipe.perfect_checks or (
-            patience is not None and self.stale[number] >= patience
-        )
+        enough, patience = self.recipe.perfect_checks, self.recipe.patience
+        return self.perfect[number] >= enough or (patience is not None and self.stale[number] >= patience)
 
     def batches(self) -> Iterator[Batch]:
         lengths, size = self.train_words.lengths, self.recipe.batch
@@ -167,12 +164,11 @@ class Fitting(Trainer):
     def costs(self, batch: Batch) -> Tensor:
         recipe, share = self.recipe, self._noise_share
         kept = recipe.forgetting * remembering(self.net) if recipe.forgetting else 0.0
-        if not (share and recipe.noise):
+        amount = share * recipe.noise
+        if not amount:
             return batch_losses(self.net, batch) + kept
         many, (steps, words) = 1 + self.net.extra_steps, batch.symbols.shape
-        noise = draw_noise(
-            self.net, many * steps, words, share * recipe.noise, recipe.reading_noise, self._disturbances
-        )
+        noise = draw_noise(self.net, many * steps, words, amount, recipe.reading_noise, self._disturbances)
         made = self.net.run(batch.symbols, self.net.initial_state(words), noise)
         unsure = (blur(self.net, made) * batch.weights.repeat_interleave(many, 0).unsqueeze(1)).sum((0, -1))
         return batch_losses(self.net, batch, made) + share * recipe.sharpness * unsure + kept
@@ -247,18 +243,14 @@ class Fitting(Trainer):
             batch = Batch.of(examples, rows, self._like)
             start = model.initial_state(batch.symbols.shape[1])
             outputs = model.run(batch.symbols, start).output.movedim(0, 2)  # (nets, B, T, O)
-            decided = (outputs > 0.5) if model.task_kind == "next set" else outputs.argmax(-1)
-            cut = (rows, slice(decided.shape[2]))
-            symbols, targets, mask = examples.symbols[cut], examples.targets[cut], examples.mask[cut]
-            words = tuple(examples.words[row] for row in rows)
-            part = Examples(words, examples.alphabet, examples.output_alphabet, symbols, targets, mask)
-            wrong += (~part.correct(decided.cpu().numpy())).sum(-1)
-            counts, asked = (torch.from_numpy(array).to(outputs.device) for array in (mask, targets))
-            if asked.dim() == 3:
-                errors = (outputs - asked.to(outputs)).abs()  # (nets, B, T, O)
+            targets, counts = batch.targets.movedim(0, 1), batch.weights.T > 0  # (B, T, O) or (B, T), and (B, T)
+            if targets.dim() == 3:
+                hits = ((outputs > 0.5) == (targets > 0.5)).all(-1)
+                errors = (outputs - targets).abs()  # (nets, B, T, O)
             else:
-                index = asked.clamp(min=0).long().expand(outputs.shape[:-1]).unsqueeze(-1)
-                errors = 1 - outputs.gather(-1, index)  # (nets, B, T, 1)
+                hits = outputs.argmax(-1) == targets
+                errors = 1 - outputs.gather(-1, targets.expand(outputs.shape[:-1]).unsqueeze(-1))  # (nets, B, T, 1)
+            wrong += (~(hits | ~counts).all(-1)).sum(-1).cpu().numpy()
             losses += (errors.square().mean(-1) * counts).sum((1, 2)).cpu().numpy()
             largest = errors.amax(-1).masked_fill(~counts, 0).amax((1, 2)).cpu().numpy()
             worst = np.maximum(worst, largest)
