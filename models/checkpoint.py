@@ -72,7 +72,7 @@ def lines_of(model: StackModel[Any]) -> dict[str, str]:
 
 
 def _printable(value: object) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in (value if isinstance(value, str) else str(value)))
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value))
 
 
 def html_card(model: StackModel[Any]) -> str:

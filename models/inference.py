@@ -26,8 +26,7 @@ def verdicts_on(model: StackModel[Any], words: Sequence[Word], chunk: int = 1_02
     if (known := model.answers_to(words)) is not None:
         return np.asarray(known[:, 0] == 1)
     codes, lengths = encode_words(words, model.alphabet)
-    leading = model.initial_state(1).hidden.shape[:-2]
-    verdicts = np.zeros((*leading, len(words)), dtype=bool)
+    verdicts = np.zeros((*model.initial_state(1).hidden.shape[:-2], len(words)), dtype=bool)
     for rows, t, state in _on_the_way(model, codes, lengths, chunk):
         ended = lengths[rows] == t
         if ended.any():

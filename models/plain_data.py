@@ -49,9 +49,8 @@ def check_tensor(name: str, value: object) -> Tensor:
     """Return ``value`` if it is a tensor whose numbers are all there: dense, floating-point, in this machine's memory.
     ``name``: what to call it in messages. ``value``: what a file holds under that name.
     """
-    if type(value) not in (Tensor, nn.Parameter):
+    if not isinstance(value, Tensor) or type(value) not in (Tensor, nn.Parameter):
         raise StacklensError(f"{name} is {in_short(value)}; expected a dense tensor of floating-point numbers")
-    assert isinstance(value, Tensor)
     if value.layout != torch.strided or value.is_nested or value.device.type != "cpu" or value.dtype not in _DTYPES:
         kind = "nested" if value.is_nested else str(value.layout)
         raise StacklensError(

@@ -233,11 +233,8 @@ class RoundedSteps:
             numbers = operation_numbers(network.action_kind, network.operations, actions)
             taken = numbers.expand(*shape, -1).cpu().numpy()
             laid = pushed_clusters(pushed.expand(*shape, *pushed.shape[-2:]).cpu().numpy())
-        vectors = hidden.flatten(0, -2).cpu().numpy()
-        outputs: np.ndarray = np.full(shape, -1)
-        if network.task_kind != "recognition":
-            outputs = network.output_numbers(output)
-        targets = hidden_clusters(vectors).reshape(shape)
+        outputs = np.full(shape, -1) if network.task_kind == "recognition" else network.output_numbers(output)
+        targets = hidden_clusters(hidden.flatten(0, -2).cpu().numpy()).reshape(shape)
         return cls(taken, laid, targets, outputs, rejected.cpu().numpy())
 
 
@@ -268,8 +265,7 @@ def smallest_gap(model: StackModel[Any], words: Sequence[Word]) -> tuple[float, 
                 if model.action_kind == "signed":  # none has no exact 0; only the verdict follows the end symbol's
                     ends = (now == len(model.alphabet)).unsqueeze(-1)
                     gaps = gaps.where(actions.abs().amin(-1) > 0.5, torch.where(ends, math.inf, 0.0))
-            counts = (now >= 0) & ~state.rejected
-            gaps = gaps.flatten(1).amin(1).where(counts, math.inf)
+            gaps = gaps.flatten(1).amin(1).where((now >= 0) & ~state.rejected, math.inf)
             if gaps.min() < smallest[0]:
                 row = int(gaps.argmin())
                 smallest = float(gaps[row]), some[row], t
@@ -325,9 +321,8 @@ class Outputs:
     unread: bool = False  # whether they are left as they come, for a trial
 
     def __post_init__(self) -> None:
-        kinds = ("recognition", *(kind for kind in get_args(TaskKind) if kind != "recognition"))
-        if self.kind not in kinds:
-            raise StacklensError(f"outputs is {self.kind!r:.50}; expected one of {', '.join(kinds)}")
+        if self.kind not in get_args(TaskKind):
+            raise StacklensError(f"outputs is {self.kind!r:.50}; expected one of {', '.join(get_args(TaskKind))}")
         if self.activation is not None and self.activation not in get_args(Activation):
             raise StacklensError(
                 f"activation is {self.activation!r:.50}; expected sigmoid or softmax, or None where outputs are "

@@ -51,8 +51,7 @@ class StackView(Wrapper[Any]):
 
     def operation_numbers(self, actions: Tensor) -> np.ndarray:
         """Return what the stacks do, (B, n_stacks), as numbers of `Operation`, at the network's ``actions``."""
-        numbers: np.ndarray = np.array(named_operations(self.operations))[self.operations_of(actions).cpu().numpy()]
-        return numbers
+        return np.take(named_operations(self.operations), self.operations_of(actions).cpu().numpy())
 
     def cells_for(self, stacks: Sequence[int]) -> int | None:
         """Return up to which height of each the view is the network where it has these ``stacks``; None for any."""
@@ -73,8 +72,8 @@ class StackView(Wrapper[Any]):
         return NetworkState(hidden, stack, state.rejected, state.output)
 
     def stack_of(self, cells: Tensor) -> SuperpositionStack:
-        kept: dict[str, Any] = {"empty_value": self.empty_value, "depth": self.depth, "limit": self.stack_limit}
-        return SuperpositionStack.from_cells(cells, **kept)
+        empty, limit = self.empty_value, self.stack_limit
+        return SuperpositionStack.from_cells(cells, empty_value=empty, depth=self.depth, limit=limit)
 
 
 # ---- The lists of a List RNN as stacks (Joulin & Mikolov 2015, section 3): two a list, on either side of its head.

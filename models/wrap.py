@@ -245,9 +245,8 @@ def _of_one_form(
 
 def _contents(initial: Any, stack: Any, limit: int | None) -> Tensor:
     """Return what lies on every stack before the first symbol, (K, D)."""
-    cells: Tensor = guarded(
-        lambda given: torch.as_tensor(given, dtype=torch.get_default_dtype()), "initial", {"it": initial}
-    )
+    as_cells = partial(torch.as_tensor, dtype=torch.get_default_dtype())
+    cells: Tensor = guarded(as_cells, "initial", {"it": initial})
     if stack is None or cells.dim() != 2 or 0 in cells.shape or not cells.isfinite().all():
         where = "without a stack" if stack is None else f"of shape {tuple(cells.shape)}"
         raise StacklensError(
@@ -387,8 +386,7 @@ def tried_forward(
         _check_answers(network, codes, outputs, ahead)
     if settle is not None:
         words = _trial_words(network.n_symbols)[:, : settings["longest"]]
-        raw = network.forwarded(words)
-        network.outputs = settle(raw.flatten(0, -2))
+        network.outputs = settle(network.forwarded(words).flatten(0, -2))
         network.squared_error = network.outputs.activation != "softmax"
     if ahead and network.task_kind == "next set" and network.first is None:
         network.begin()

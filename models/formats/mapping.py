@@ -360,8 +360,7 @@ def _symbols_of(content: Mapping[str, Any], name: str) -> tuple[str, ...] | None
         return None
     if isinstance(value, str):
         return tuple(value)
-    found: tuple[str, ...] = from_plain(tuple[str, ...], value, name)
-    return found
+    return from_plain(tuple[str, ...], value, name)
 
 
 def _weights_file(path: Path, content: Mapping[str, Any]) -> Path:

@@ -280,15 +280,24 @@ def read_stack_rnn_cpp(path: str | Path, alphabet: Sequence[str] | None = None) 
     first, _, rest = text.partition("\n")
     with in_file(path):
         header = _header(first)
-        _check_header(header)
+        n_in, n_out, stacks, depth, cells = header.symbols, header.outputs, header.stacks, header.depth, header.cells
+        demands = (
+            (header.actions in (2, 3), f"{header.actions} actions; expected 2 (push, pop) or 3 (and no-op)"),
+            (n_in == n_out, f"{n_in} symbols in and {n_out} out; expected as many"),
+            (header.mod in (0, 1, 2), f"MOD {header.mod}; expected 0, 1 or 2"),
+            (1 <= depth <= cells, f"depth {depth} of {cells} cells; expected 1 to all of them"),
+            (stacks >= 1, "0 stacks; expected at least 1, a network without is no Stack RNN"),
+        )
+        if wrong := [found for holds, found in demands if not holds]:
+            raise StacklensError(f"the first line says {wrong[0]}")
         shape = StackRNNConfig(
-            _stream_symbols(header.symbols, alphabet),
+            _stream_symbols(n_in, alphabet),
             hidden=header.hidden,
-            n_stacks=header.stacks,
-            depth=header.depth,
+            n_stacks=stacks,
+            depth=depth,
             no_op=header.actions == 3,
             recurrent=header.mod == 2,
-            stack_limit=header.cells,
+            stack_limit=cells,
         )
         parameters = _parameters(header, rest)
     model = StackRNN(shape)
@@ -301,19 +310,6 @@ def _header(line: str) -> Header:
     if len(words) != len(Header._fields) or not all(word.isdecimal() for word in words):
         raise StacklensError(f"the first line is {line[:60].strip()!r}; {_CPP_EXPECTED}")
     return Header(*map(int, words))
-
-
-def _check_header(header: Header) -> None:
-    demands = (
-        (header.actions in (2, 3), f"{header.actions} actions; expected 2 (push, pop) or 3 (and no-op)"),
-        (header.symbols == header.outputs, f"{header.symbols} symbols in and {header.outputs} out; expected as many"),
-        (header.mod in (0, 1, 2), f"MOD {header.mod}; expected 0, 1 or 2"),
-        (1 <= header.depth <= header.cells, f"depth {header.depth} of {header.cells} cells; expected 1 to all of them"),
-        (header.stacks >= 1, "0 stacks; expected at least 1, a network without is no Stack RNN"),
-    )
-    for holds, found in demands:
-        if not holds:
-            raise StacklensError(f"the first line says {found}")
 
 
 def _stream_symbols(count: int, alphabet: Sequence[str] | None) -> tuple[str, ...]:
@@ -343,11 +339,8 @@ def _parameters(header: Header, text: str) -> dict[str, Tensor]:
     # the matrices in the order of the file: three for each stack between the first two and the last
     of_a_stack = [(header.actions, hidden), (header.cells, hidden), (hidden, header.cells)]
     shapes = [(header.symbols, hidden), (hidden, hidden), *of_a_stack * header.stacks, (header.outputs, hidden)]
-    ends = np.cumsum([rows * columns for rows, columns in shapes])
-    parts = np.split(numbers, ends[:-1])
-    in2hid, hid2hid, *stacked, hid2out = (
-        torch.from_numpy(part.reshape(shape)) for part, shape in zip(parts, shapes, strict=True)
-    )
+    parts = torch.split(torch.from_numpy(numbers), [rows * columns for rows, columns in shapes])
+    in2hid, hid2hid, *stacked, hid2out = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
     hid2act, hid2stack, stack2hid = stacked[::3], stacked[1::3], stacked[2::3]
     memory = torch.cat([columns[:, : header.depth] for columns in stack2hid], 1)
     parameters = {

@@ -218,6 +218,5 @@ class RauTransformer(nn.Module):
         # sines and cosines of the places in turn
         angles = torch.arange(length)[:, None] / 10_000 ** (torch.arange(0, width, 2) / width)
         waves = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :width]
-        seen = self.encoder(self.embeddings[read] * math.sqrt(width) + waves, mask=mask, is_causal=True)
-        logits: Tensor = seen @ self.output[: self.outputs].T
-        return logits
+        seen: Tensor = self.encoder(self.embeddings[read] * math.sqrt(width) + waves, mask=mask, is_causal=True)
+        return seen @ self.output[: self.outputs].T
