@@ -125,6 +125,8 @@ def out_of_time(result: Extraction) -> Cause | None:
 
 def _cause_beside_automaton(result: Extraction) -> Cause:
     wrong, fidelity, proved = result.contradicted, result.fidelity, isinstance(result.proof, Equal)
+    if result.caution == wording.UNCHECKED:
+        return Cause("time limit reached", result.caution)
     if result.caution is not None:
         changed = f"rounding its actions changes {fidelity.rounding.mismatch:.1%} of its acceptances"
         if result.caution != unrounded_caution(fidelity):

@@ -60,7 +60,7 @@ from .search.search import (
 from .specification import Specification, check_same_alphabet
 from .verification.checks import check_all, check_sampled, exhaustive_limit, within_means
 from .verification.divergence import divergence, drift
-from .wording import CONTRADICTS, budget_claim, evidence_claim
+from .wording import CONTRADICTS, UNCHECKED, budget_claim, evidence_claim
 
 # ---- Where an automaton is looked for: on the network itself, or on views of its memory as stacks ----
 
@@ -265,6 +265,8 @@ def extract(
             result = _learned_beside(result, looked, plan)
             result = _checked(result, looked, network, plan)
             result = _followed(result, network, plan)
+            if not result.checks and result.certificate.certificate is None:  # a proof is of the automaton alone
+                result = replace(result, caution=UNCHECKED)
             with budget.stage("where the runs part"):
                 result = _parted(result, looked, network)
         result = _asked_again(result, samples, network, plan)

@@ -140,7 +140,7 @@ def _show_checks(checks: Sequence[Agreement], line: Line, shown: Collection[str]
         words = f"all {much}" if check.kind == "exhaustive" else f"{much} {wording.KINDS[check.kind][1]}".strip()
         titles.append(f"{words} of length <= {check.max_length:,}")
     width = max(map(len, [_DIFFERS, *titles]), default=0)
-    line("checked", f"{_DIFFERS:{width}}  {'  '.join(others)}", "checks")
+    line("checked", f"{_DIFFERS:{width}}  {'  '.join(others)}" if others else "on no word", "checks")
     for title, row in zip(titles, rows.values(), strict=True):
         unread = {other: "proved" if other in proved else "–" for other in others}
         cells = {**unread, **{other: f"{check.disagreements:,}" for other, check in row.items()}}

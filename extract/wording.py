@@ -310,6 +310,7 @@ def budget_claim(entry: Mapping[str, Any]) -> str:
 
 
 CONTRADICTS = "the evidence contradicts itself"
+UNCHECKED = "the budget ended before the automaton was held against the network on any word; give more"
 
 
 def evidence_claim(explained: int, asked: int, of: str = "steps") -> str:
