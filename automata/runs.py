@@ -27,7 +27,7 @@ def accepts_many(pda: PushdownAutomaton, words: Words) -> BoolArray:
     >>> accepts_many(Dyck(1).automaton, ["", "(())", "(()", "())"]).tolist()
     [True, True, False, False]
     """
-    batches, shape = _batches(pda, words)
+    batches, shape = _runs_in_batches(pda, words)
     accepted = np.zeros(shape[0], np.bool_)
     for runs in batches:
         runs.run()
@@ -49,7 +49,7 @@ def transduce_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     ([[1, 1], [1, -1], [1, -1]], (None, 'A'))
     """
     require_real_time(pda, "One output for each letter needs")
-    batches, shape = _batches(pda, words)
+    batches, shape = _runs_in_batches(pda, words)
     outputs = np.full(shape, -1, np.int32)
     for runs in batches:
         trace = np.full((shape[1], len(runs.rows)), -1, np.int32)
@@ -74,7 +74,7 @@ def written_many(pda: PushdownAutomaton, words: Words) -> IntArray:
     >>> written_many(twice, ["aa", "a"]).tolist(), compile_tables(twice).outputs
     ([[1, 2, 1, 2], [1, 2, -1, -1]], (None, 'A', 'B'))
     """
-    batches, shape = _batches(pda, words)
+    batches, shape = _runs_in_batches(pda, words)
     counted = np.array([output is not None for output in compile_tables(pda).outputs])
     parts: list[tuple[npt.NDArray[np.intp], IntArray]] = []  # words and what they write, a pair a step, in time's order
 
@@ -100,7 +100,7 @@ def first_rejection(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int6
     >>> first_rejection(only_a, ["aa", "aba"]).tolist()
     [-1, 1]
     """
-    batches, shape = _batches(pda, words)
+    batches, shape = _runs_in_batches(pda, words)
     cut = np.full(shape[0], -1, np.int64)
     for runs in batches:
         runs.run()
@@ -115,7 +115,7 @@ def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int
     >>> greatest_heights(Dyck(1).automaton, ["(())()", "()", ")((", ""]).tolist()
     [2, 1, 0, 0]
     """
-    batches, shape = _batches(pda, words)
+    batches, shape = _runs_in_batches(pda, words)
     heights = np.zeros(shape[0], np.int64)
 
     def note(runs: _Batch, moved: _Moved, _: int) -> None:
@@ -127,7 +127,7 @@ def greatest_heights(pda: PushdownAutomaton, words: Words) -> npt.NDArray[np.int
     return heights
 
 
-def _batches(pda: PushdownAutomaton, words: Words) -> tuple[Iterator[_Batch], tuple[int, ...]]:
+def _runs_in_batches(pda: PushdownAutomaton, words: Words) -> tuple[Iterator[_Batch], tuple[int, ...]]:
     """Return runs on all words in batches, and the shape of all that is read, (N, T), the end marker too. Long words
     come first in a batch: then the words still running are always a prefix.
     """

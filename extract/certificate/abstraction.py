@@ -342,7 +342,7 @@ class Value(NamedTuple):
 
 BoxKey = Place | Value
 Bounds = dict[BoxKey, tuple[Row, Row]]  # from each name to its box, (D,) each
-START = Place(("start",))  # before the first letter
+FIRST = Place(("start",))  # before the first letter
 
 
 class Entry(NamedTuple):
@@ -504,7 +504,7 @@ class System:
     def start(self) -> BoxHead:
         """Return the head before the first letter."""
         domain = None if self.domain is None else self.domain.initial
-        return Control(self.automaton.initial, START, domain=domain), (None,) * len(self.stacks)
+        return Control(self.automaton.initial, FIRST, domain=domain), (None,) * len(self.stacks)
 
     @property
     def stack_limit(self) -> int | None:
@@ -521,8 +521,8 @@ class System:
     def start_bounds(self) -> Bounds:
         """Return the boxes before the first letter, all of them points: the hidden vector, and other stacks' values."""
         hidden, empty = array(self.model.initial_state(1).hidden[0]), self.empty_cells()
-        bounds: Bounds = {START: (hidden, hidden)}
-        bounds |= {name: (empty[stack],) * 2 for stack in self.others for name in self.names_of(stack, START)}
+        bounds: Bounds = {FIRST: (hidden, hidden)}
+        bounds |= {name: (empty[stack],) * 2 for stack in self.others for name in self.names_of(stack, FIRST)}
         return bounds
 
     def names_of(self, stack: int, place: Place) -> list[Value]:

@@ -21,7 +21,7 @@ from ...models.base import StackModel
 from ...models.rounding import Operation
 from ..agreement import BoundedCertificate
 from ..config import LONGEST_BOUND
-from .abstraction import START, Box, BoxController, BoxHead, Control, Entry, Layout, Row, System, TooMany, other_stack
+from .abstraction import FIRST, Box, BoxController, BoxHead, Control, Entry, Layout, Row, System, TooMany, other_stack
 from .controllers import MARGIN, boxes_of, stacks_to_follow
 from .step_check import StepCase, StepImage, Unproved, Where, judge_verdict, letters_at
 
@@ -305,7 +305,7 @@ class Forward:
     def lengths(self) -> Iterator[ForwardRows]:
         """Yield what words of each length lead to, from the empty one on. Raises Unproved, TooMany."""
         control, _ = self.system.start
-        low, high = self.bounds[START]
+        low, high = self.bounds[FIRST]
         bottoms = np.full((1, len(self.columns)), BOTTOM)
         rows = ForwardRows([control], np.zeros(1, np.int64), Box(low[None], high[None]), bottoms)
         n_letters = len(self.system.model.alphabet)
@@ -339,7 +339,7 @@ class Forward:
         numbers = {control: number for number, control in enumerate(dict.fromkeys(control for control, _, _ in parts))}
         counts = [len(frames) for _, _, frames in parts]
         control = np.repeat(np.array([numbers[control] for control, _, _ in parts], dtype=np.int64), counts)
-        nothing = np.zeros((0, len(self.bounds[START][0])))
+        nothing = np.zeros((0, len(self.bounds[FIRST][0])))
         low = np.concatenate([nothing, *(hidden.low for _, hidden, _ in parts)])
         high = np.concatenate([nothing, *(hidden.high for _, hidden, _ in parts)])
         frames = np.concatenate([np.zeros((0, len(self.columns)), np.int64), *(frames for _, _, frames in parts)])
@@ -361,7 +361,7 @@ class Forward:
             self.bounds[key] = np.minimum(low, piece.low), np.maximum(high, piece.high)
         hidden = case.image.hidden
         if not self.system.model.recurrent:  # what it keeps is never read
-            low, high = self.bounds[START]
+            low, high = self.bounds[FIRST]
             hidden = Box(np.broadcast_to(low, hidden.low.shape), np.broadcast_to(high, hidden.high.shape))
         # what is on each stack after the step, (N, n_columns), and which row each comes from, (N,)
         places, after = np.arange(len(frames)), frames

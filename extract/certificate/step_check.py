@@ -20,7 +20,7 @@ from ...models.inference import output_number
 from ...models.rounding import Operation
 from ..agreement import Fault
 from .abstraction import (
-    START,
+    FIRST,
     Bounds,
     Box,
     BoxAnswer,
@@ -280,8 +280,8 @@ class StepCase:
         tag: Tag = target, *layout.remembered(self.control.place, self._tag(layout.tops))
         pieces = image_pieces(*_around(self.image.hidden), layout.hidden)
         if not model.recurrent:  # what it keeps is never read
-            pieces = image_pieces(*self.system.start_bounds()[START])
-            tag = tag if layout.others else START.tag
+            pieces = image_pieces(*self.system.start_bounds()[FIRST])
+            tag = tag if layout.others else FIRST.tag
         hidden = [(Place(tag, piece.cell), piece) for piece in pieces]
         # what may be pushed on stacks that the automaton has not, and what may be on top of them
         pushed, others = list[list[tuple[Value, ImagePiece]]](), list[tuple[Value, ImagePiece]]()
