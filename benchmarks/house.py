@@ -36,9 +36,9 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 171,
-    "product lines": 53_562,
+    "product lines": 52_973,
     "test lines": 30_750,
-    "longest product file": 585,
+    "longest product file": 574,
     "files with one importer": 20,
     "depth of imports": 18,
     "circles of files": 0,

@@ -77,23 +77,28 @@ def _upload() -> Any:
     return {"network": name}
 
 
-def _changed_job(what: str) -> Any:
-    """Return the jobs of a network once one is begun, by "extract" or "repair", or ended, by "cancel"."""
+def _extract() -> Any:
     asked = body()
-    name = text("network", among=asked)
-    if what == "repair":
-        extractions.start_repair(name, asked.get("seconds"))
-    elif what == "cancel":
-        extractions.cancel_job(name, text("key", among=asked))
-    else:
-        given = asked.get("settings", {})
-        if not isinstance(given, dict):
-            raise StacklensError("the settings of this request are no object")
-        for part in ("language", "method"):
-            if given.get(part) is not None:
-                text(part, among=given)
-        extractions.start_extraction(name, extractions.settings_of(given), asked.get("again") is True)
+    name, given = text("network", among=asked), asked.get("settings", {})
+    if not isinstance(given, dict):
+        raise StacklensError("the settings of this request are no object")
+    for part in ("language", "method"):
+        if given.get(part) is not None:
+            text(part, among=given)
+    extractions.start_extraction(name, extractions.settings_of(given), asked.get("again") is True)
     return _jobs(name)
+
+
+def _repair() -> Any:
+    asked = body()
+    extractions.start_repair(text("network", among=asked), asked.get("seconds"))
+    return _jobs(asked["network"])
+
+
+def _cancel() -> Any:
+    asked = body()
+    extractions.cancel_job(text("network", among=asked), text("key", among=asked))
+    return _jobs(asked["network"])
 
 
 def _figure_file() -> dict[str, str]:
@@ -339,7 +344,9 @@ _GET: dict[str, tuple[dict[str, Reader], Callable[..., Any]]] = {
 
 _POST: dict[str, Callable[[], Any]] = {
     "upload": _upload,
-    **{what: partial(_changed_job, what) for what in ("extract", "repair", "cancel")},
+    "extract": _extract,
+    "repair": _repair,
+    "cancel": _cancel,
     "drawer": lambda: Response(to_json_plotly(filled(asked_for(body()))), mimetype="application/json"),
     "picture": _figure_file,
 }

@@ -335,8 +335,7 @@ def test_pickles_with_code_are_refused(tmp_path: Path) -> None:
         def put(name: str, data: bytes, call: bytes = call) -> bytes:
             return call if name.endswith("data.pkl") else data
 
-        net = repacked(source, tmp_path / "n.pt", put)
-        assert status(net, proof) == 2
+        assert status(repacked(source, tmp_path / "n.pt", put), proof) == 2
 
 
 # ---- The checker is a program of its own, and where no proof can be written one line says so

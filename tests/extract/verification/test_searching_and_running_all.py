@@ -308,8 +308,7 @@ def test_both_counts_are_equal_for_every_kind_of_network(machine: HandMachine) -
     assert check.by_length == tuple(map(sum, whole))
     listed = agree_on(pda, network, None, [word for words in by_length for word in words], "covering")
     assert (listed.words, listed.accepted) == (check.words, check.accepted) == (check.words, sum(check.by_length))
-    counts = count_again(pda, [check], machine.kind == "recognition")
-    assert counts.equal
+    assert count_again(pda, [check], machine.kind == "recognition").equal
 
 
 # ---- Why a word that goes round breaks a network: the number that moves is found, and where it tips the decision.
