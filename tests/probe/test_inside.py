@@ -362,7 +362,7 @@ def test_the_height_of_a_rounded_stack_is_how_many_cells_it_keeps() -> None:
         ({"set": {"height": "zero"}, "rounded": True}, "height cannot be set to 'zero'; expected numbers"),
         ({"set": "hidden", "from_word": ["(", "("]}, "2 sources for 1 words"),
         ({"set": "actions", "from_word": "(", "from_step": 1}, "its last one is its length less 1"),
-        ({"set": {"actions": [-2, 5]}}, "actions cannot be set to -2, 5; expected the shares of push, pop, each from 0"),
+        ({"set": {"actions": [-2, 5]}}, "actions cannot be set to -2, 5; expected the shares of push, pop, each"),
         ({"set": {"actions": 1}}, "actions cannot be set to 1, 1; expected the shares of push, pop, each from 0 to 1,"),
         ({"set": {"actions": [0.5, 0.4]}}, "actions cannot be set to 0.5, 0.4; expected the shares"),
         ({"set": 3}, "set is 3; expected names of parts, or a dictionary of parts and values"),

@@ -117,7 +117,7 @@ def shown(client: FlaskClient, route: str, name: str, status: int) -> Any:
 
 def test_a_file_is_sent_as_it_is_and_is_a_network_from_then_on(client: FlaskClient) -> None:
     name = client.post("/api/upload", query_string={"title": "my сеть\n.pt"}, data=NET).json["network"]
-    assert asked(client, "network", network=name)["card"]["file"] == "my сеть.pt"
+    assert uploaded(name) == networks.Upload(name, "my сеть.pt", NET)
     answer = client.get("/api/file", query_string={"network": name, "suffix": "pt"})
     assert answer.headers["Content-Disposition"].endswith("*=UTF-8''my%20%D1%81%D0%B5%D1%82%D1%8C.pt")
     large = client.post("/api/upload?title=bad.pt", data=bytes(LARGEST_UPLOAD + 1))

@@ -412,8 +412,7 @@ def network_card(name: str) -> dict[str, str]:
         return {"name": networks.network_title(name), **kind, "symbols": " ".join(network["alphabet"])}
     model = networks.checkpoint_of(name).model
     paper = {"paper": PAPERS[model.name]} if model.name in PAPERS else {}
-    lines = {"name": networks.network_title(name), **paper, **lines_of(model)}
-    return lines | ({"file": networks.uploaded(name).title} if name.startswith(networks.PREFIX) else {})
+    return {"name": networks.network_title(name), **paper, **lines_of(model)}
 
 
 def network_list(opened: Iterable[str]) -> list[dict[str, Any]]:
