@@ -291,12 +291,14 @@ QUICK_WAYS = ExtractionConfig(
 DYCK = get_language("parentheses")
 
 
-def test_a_budget_that_is_used_up_at_once_ends_the_search_and_is_named() -> None:
+def test_a_budget_that_is_used_up_at_once_ends_the_search_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     result = extract(parentheses_net(), DYCK, replace(QUICK_WAYS, method="learn", budget=1e-9))
-    assert result.budget.ran_out
-    assert result.report()["budget"]["ran_out"]
-    assert (result.status, result.minimised) == (3, None)
+    assert (result.status, result.minimised, result.report()["budget"]["ran_out"]) == (3, None, True)
     assert "the budget of 1e-09 seconds ended" in str(result)
+    for stage in ("_proved", "_checked"):  # as one that ends before these
+        monkeypatch.setattr(extraction, stage, lambda result, *_: result)
+    result = extract(parentheses_net(), DYCK, QUICK_WAYS)
+    assert (result.status, "checked    on no word" in str(result)) == (1, True)
 
 
 def test_what_few_stacks_explain_is_what_the_network_does_and_not_how(tmp_path: Path) -> None:
@@ -331,12 +333,8 @@ def test_few_errors_are_given_out_and_more_only_where_the_automaton_is_proved_ri
     alive = scorer.samples.alive()
     assert 100 < alive < len(scorer.samples.words) / 2  # most words are rejected by anything
     proved = replace(scorer, specification=LanguageSpecification(DYCK))
-    for errors, near, near_if_proved in (
-        (0, True, True),
-        (1, True, True),
-        (alive // 20, False, True),
-        (alive, False, False),
-    ):
+    cases = (0, True, True), (1, True, True), (alive // 20, False, True), (alive, False, False)
+    for errors, near, near_if_proved in cases:
         assert scorer.is_near(found_with(errors)) is near
         assert proved.is_near(found_with(errors)) is near_if_proved
 

@@ -380,6 +380,8 @@ REFUSED: list[tuple[Call, str]] = [
     (lambda found: found.causal(cases="x"), "cases must be a whole number of at least 2, not 'x'"),
     (lambda _: face.sweep(3), "expected networks, or their files, not one of type int"),
     (lambda _: face.ablate(LOAD_NAME, seed=-1), "a seed is a whole number from 0 to "),
+    (lambda _: face.ablate(LOAD_NAME, words=[]), "nothing to ablate on: give some words"),
+    (lambda _: face.repair(LOAD_NAME, seconds=float("inf")), "seconds is inf; expected processor time in seconds"),
     (lambda found: face.check(found.model, lambda word: word, 3), "expected a list of words, not one of type int"),
     (lambda _: face.learn(lambda words: [True] * len(words), "ab", words="x"), "words must be a whole number of at"),
     (lambda _: face.check(torch.nn.Linear(3, 4), torch.nn.Linear(3, 4), ["ab"]), "expected a network that"),

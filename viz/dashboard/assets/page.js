@@ -28,7 +28,7 @@ export function element(tag, content = "", attributes = {}) {
 const made = new WeakMap();
 export function fill(place, html = "") {
   if (made.get(place) === html) return;
-  const at = [...place.querySelectorAll("button")].indexOf(document.activeElement); // a button that is pressed stays so
+  const at = [...place.querySelectorAll("button")].indexOf(document.activeElement); // the button that has the focus keeps it
   place.innerHTML = html;
   place.querySelectorAll("button")[at]?.focus();
   made.set(place, html);
