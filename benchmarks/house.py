@@ -36,7 +36,7 @@ GOALS = {  # what the house is to weigh one day
 }
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 171,
-    "product lines": 52_972,
+    "product lines": 52_969,
     "test lines": 30_750,
     "longest product file": 574,
     "files with one importer": 20,

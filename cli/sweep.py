@@ -10,7 +10,7 @@ import typer
 
 from ..automata.formats import read_automaton
 from ..core.errors import StacklensError
-from ..core.files import LARGEST_TEXT, check_ending, check_outputs, read_whole, write_whole
+from ..core.files import LARGEST_TEXT, check_ending, check_outputs, read_text, read_whole, write_whole
 from ..core.progress import count, progress_bar
 from ..extract.config import DEFAULT_BUDGET, ExtractionConfig, parse_budget
 from ..extract.wording import horizon_cell
@@ -143,12 +143,11 @@ def judge_command(
         content = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST_TEXT + 1)
         if len(content) > LARGEST_TEXT:
             raise StacklensError(f"-: more than {LARGEST_TEXT >> 20:,} MiB came from the input; expected {expected}")
+    text = read_text(words, expected, content)
     try:
-        listed = parse_words(content.decode("utf-8-sig"), network.alphabet)
+        listed = parse_words(text, network.alphabet)
         for one in listed:
             check_length(one, _LONGEST)
-    except UnicodeDecodeError:
-        raise StacklensError(f"{words}: cannot be read: it is no text in UTF-8; expected {expected}") from None
     except StacklensError as error:
         raise StacklensError(f"{words}: {error}") from None
     # which of the network's stacks it has, a result says, and no file of an automaton

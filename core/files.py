@@ -54,15 +54,14 @@ def read_whole(path: str | Path, expected: str, largest: int = LARGEST_TEXT) -> 
     return content
 
 
-def read_text(path: str | Path, expected: str) -> str:
-    """Return the text of a file that should hold ``expected``. Raises FileFormatError: it cannot be read, is no file or
-    too large, or is not text in UTF-8.
+def read_text(path: str | Path, expected: str, content: bytes | None = None) -> str:
+    """Return the text of a file that should hold ``expected``, or of its ``content``. Raises FileFormatError: it cannot
+    be read, is no file or too large, or is not text in UTF-8.
     """
-    content = read_whole(path, expected)
     try:
-        return content.decode("utf-8-sig")
+        return (read_whole(path, expected) if content is None else content).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileFormatError(f"{path}: not text in UTF-8, expected {expected}") from None
+        raise FileFormatError(f"{path}: not text in UTF-8; expected {expected}") from None
 
 
 def write_whole(path: str | Path, content: bytes | str) -> None:
@@ -108,8 +107,10 @@ def check_folder(path: Path) -> None:
     """Check that a file can be written at ``path`` as far as can be known beforehand."""
     if os.path.isdir(path):  # unlike Path.is_dir it says no to an impossible name
         raise StacklensError(f"cannot write {path}: it is a folder; expected the name of a file")
-    if not os.path.isdir(path.parent):
-        raise StacklensError(f"cannot write {path}: the folder {path.parent} does not exist; make it first")
+    if not os.path.isdir(folder := os.fspath(path.parent)):
+        missing = f"the folder {folder} does not exist; make it first"
+        why = f"{folder} is a file; expected a folder" if os.path.exists(folder) else missing
+        raise StacklensError(f"cannot write {path}: {why}")
     try:
         with suppress(FileNotFoundError):
             os.stat(path)

@@ -127,4 +127,5 @@ def main(name: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "gru"))
+    kind = sys.argv[1] if len(sys.argv) > 1 else "gru"
+    sys.exit(main(kind) if kind in ADAPTERS else f"no kind {kind}; choose one of {', '.join(ADAPTERS)}")

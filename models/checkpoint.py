@@ -300,9 +300,9 @@ def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
 
 
 def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:
-    """Return ``checkpoint``, whose network now knows that it is in the file at ``path``, once called ``title``."""
+    """Return ``checkpoint``, whose network knows now that its file is ``path``, or ``title`` somewhere else."""
     path = Path(path)
-    place = path.stem if path.parent == ZOO else os.path.abspath(path)
+    place = path.stem if path.parent == ZOO else title or os.path.abspath(path)
     title, task = title or path.name, checkpoint.task
     checkpoint.model.origin = Origin(Path(title).stem, title, place, digest_of(path), task, checkpoint.provenance)
     return checkpoint

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from ..core.errors import FileFormatError, StacklensError
-from ..core.files import LARGEST_CORPUS, read_whole
+from ..core.files import LARGEST_CORPUS, read_text, read_whole
 from ..models.base import NetworkState, one_thread
 from ..models.networks import build_model
 from ..models.training.loop import TrainingLoop, cosine, detached, log_loss
@@ -243,10 +243,7 @@ def _text_lines(path: Path, expected: str) -> list[str]:
     content = read_whole(path, expected, LARGEST_CORPUS)
     if content.startswith(_DEBIAN):
         raise FileFormatError(f"{path}: is compressed; give what `bible -f gen1:1-rev22:21` prints, a verse a line")
-    try:
-        return content.decode("utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{path}: cannot be read: it is no UTF-8 text; expected {expected}") from None
+    return read_text(path, expected, content).splitlines()
 
 
 # ---- Training language models on a text, a window of words at a time, at a rate that falls to nothing ----

@@ -281,7 +281,7 @@ def test_a_file_that_is_no_automaton(tmp_path: Path) -> None:
     with pytest.raises(FileFormatError, match=r"missing\.jff: no such file; expected an automaton"):
         read_automaton(tmp_path / "missing.jff")
     (tmp_path / "binary.dot").write_bytes(b"\xff\xfe")
-    refused("not text in UTF-8, expected an automaton", read_automaton, tmp_path / "binary.dot", error=FileFormatError)
+    refused("not text in UTF-8; expected an automaton", read_automaton, tmp_path / "binary.dot", error=FileFormatError)
 
 
 # Automata as automata-lib's and AALpy's objects and back, and words judged by them as by us.

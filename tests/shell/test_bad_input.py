@@ -327,7 +327,7 @@ def timed_out(*_: object) -> None:
         ("stacklens train nnpda --language 1n0n --resume pipe --out x.pt", "pipe: is a pipe; expected"),
         ("stacklens papers report --findings x.md --readme pipe", "pipe: is a pipe; expected a file with a Markdown"),
         ("stacklens judge net.pt none.txt", "none.txt: no such file; expected a text with a word a line"),
-        ("stacklens judge net.pt net.pt", "net.pt: cannot be read: it is no text in UTF-8; expected a text with a wo"),
+        ("stacklens judge net.pt net.pt", "net.pt: not text in UTF-8; expected a text with a word a line"),
         ("stacklens judge net.pt bad.txt", "bad.txt: line 2: symbol 'x' is not in the alphabet 1 0"),
         ("stacklens verify", "which network? expected MODEL, a file with a trained network, or --all"),
         ("stacklens verify net.pt --automaton missing.json", "missing.json: no such file; expected an automaton"),
@@ -338,7 +338,7 @@ def timed_out(*_: object) -> None:
         ("stacklens verify --all --published bare", "--published bare: no networks there; expected a folder"),
         # what is written can be written
         ("stacklens judge net.pt bad.txt --out x.txt", "cannot write x.txt: expected a name that ends in .csv"),
-        ("stacklens verify net.pt --journal no/such/j", "cannot write no/such/j: the folder no/such does not exist"),
+        ("stacklens verify net.pt --journal net.pt/j", "cannot write net.pt/j: net.pt is a file; expected a folder"),
         ("extract-pda net.pt --out LONG.json", "File name too long; nothing was written"),
         ("stacklens verify net.pt --journal LONG", "File name too long; nothing was written"),
         ("extract-pda LONG", "File name too long; expected a network"),

@@ -261,8 +261,8 @@ def softer(tmp_path: Path) -> str:
 
 def test_what_is_hardened_is_a_network_of_the_session_and_can_be_saved(softer: str, tmp_path: Path) -> None:
     client, other = (new_application().server.test_client() for _ in range(2))
-    offer = asked(client, "network", network=softer)["mending"]
-    assert (offer["what"], offer["problem"]) == ("harden", None)
+    page = asked(client, "network", network=softer)
+    assert (page["card"]["file"], (offer := page["mending"])["what"], offer["problem"]) == ("my net.pt", "harden", None)
     assert offer["command"] == "stacklens harden 'my net.pt' --language anbn --out 'my net-hardened.pt'"
     sent(client, "repair", {"network": softer})
     while (seen := asked(other, "jobs", network=softer)["jobs"][0])["running"]:  # as after a reload

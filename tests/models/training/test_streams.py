@@ -422,11 +422,11 @@ def test_a_text_is_split_in_tenths_by_its_lines_and_what_only_later_parts_have_i
     [
         (False, b"", "no words there"),
         (False, b"\n \n", "no words there"),
-        (False, b"\xff\xfe", "it is no UTF-8 text"),
+        (False, b"\xff\xfe", "not text in UTF-8"),
         (True, b"", "only 0 lines with words, expected 10 or more; it should be a text, a verse or sentence a line"),
         (True, b"one line of many words " * 50, "only 1 lines with words"),
         (True, b"Ge1:1 \n...\n" * 20, "only 0 lines with words"),
-        (True, b"\x89PNG\r\n\x1a\n", "it is no UTF-8 text; expected a text, a verse or sentence a line"),
+        (True, b"\x89PNG\r\n\x1a\n", "not text in UTF-8; expected a text, a verse or sentence a line"),
         (True, b"EC02Compressed Data File\0\0\0", "is compressed; give what `bible -f gen1:1-rev22:21` prints"),
     ],
 )
