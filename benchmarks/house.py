@@ -25,7 +25,7 @@ FLOORS = ("core", "automata", "languages", "models", "probe", "extract", "papers
 GOALS = {  # what the house is to weigh one day
     "product files": 195,
     "product lines": 48_000,
-    "test lines": 30_750,
+    "test lines": 30_747,
     "longest product file": 600,
     "files with one importer": 30,
     "depth of imports": 18,
@@ -37,7 +37,7 @@ GOALS = {  # what the house is to weigh one day
 LIMITS = {  # what it may weigh today: to be lowered only
     "product files": 171,
     "product lines": 52_969,
-    "test lines": 30_750,
+    "test lines": 30_747,
     "longest product file": 574,
     "files with one importer": 20,
     "depth of imports": 18,

@@ -68,7 +68,7 @@ _Drawn = tuple[tuple[str, int, int], int, slice]
 
 def scores_by_size(
     model: StackModel[Any],  # the network, not rounded
-    specification: Specification,  # what it should do, see `extract.names.reference_of`
+    specification: Specification,  # what it should do
     automaton: PushdownAutomaton | None = None,  # what was extracted from it, if anything was
     *,
     largest: int | None = None,  # the largest size

@@ -58,8 +58,8 @@ def search_words(
 ) -> list[tuple[CheckKind, list[Word]]]:
     """Return words that cover every transition, and words driven to every height, of ``pda`` and of the specification.
 
-    Where only some words are meant (see `Specification.restricted`), they all come from the specification's automaton,
-    none if it has none. None come from an automaton whose ε-steps cannot be put into other steps.
+    Where only some words are meant (see `Specification.partial_domain`), they all come from the specification's
+    automaton, none if it has none. None come from an automaton whose ε-steps cannot be put into other steps.
     """
     meant = None if specification is None else specification.automaton()
     partial_domain = specification is not None and specification.partial_domain

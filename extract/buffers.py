@@ -31,7 +31,7 @@ from .specification import Specification
 # ---- From an automaton of single steps to one of whole words, with ε-steps ----
 #
 # The first reads at every step what is at the front of a buffered network's input queue, and says what is written and
-# whether the letter is done with (see `models.views.buffer_steps`). In the second each letter is read once:
+# whether the letter is done with (see `models.views.BufferSteps`). In the second each letter is read once:
 #
 # - a step that is done with its letter is one step,
 # - one that is not leads to a state that keeps the letter in mind, and goes on with ε-steps until it is done with,

@@ -46,9 +46,9 @@ def causality(
     values: str = "source",
     cases: int = 2_000,
 ) -> Causality:
-    """Return what interchange experiments say of the automata of ``result``; see `probe.causal`. Raises StacklensError:
-    there is no automaton, or it speaks of no step of the network, or ``cases`` is no whole number of at least 2, or
-    ``seed`` no seed.
+    """Return what interchange experiments say of the automata of ``result`` (see `probe.interchange`). Raises
+    StacklensError: there is no automaton, or it speaks of no step of the network, or ``cases`` is no whole number of at
+    least 2, or ``seed`` no seed.
     """
     if values not in ("source", "centre"):
         raise StacklensError(f"values is {values!r:.40}; expected source or centre")

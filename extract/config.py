@@ -142,7 +142,7 @@ class ExtractionConfig:
         long_words, long_lengths: further so many words with lengths in this range.
         deep_words, depth: further so many members nested so deep, and a near-miss of each.
         height, climbs, walks: words driven by the automaton itself: every input at every height of the stack up to
-            this one, on so many ways up to each, and so many walks (see `search.search_words`).
+            this one, on so many ways up to each, and so many walks (see `agreement.search_words`).
         cycles: how many cycles of the automaton are repeated (see `automata.coverage`).
         states, stack_symbols: try only this number of clusters; None to walk upward. If one of them
             is set, the method "auto" tries clusters first.

@@ -113,7 +113,7 @@ def _horizons_again(
 #
 # Nothing of a file is ever run. What is read back draws the same automaton and is equal to what was saved. Digests
 # bind its claims to automaton, weights and settings, so that a file that was changed is refused; since anybody can
-# compute them again, its claims stay those of a file, and are marked so, until `report.checked_again` has shown them.
+# compute them again, its claims stay those of a file, and are marked so, until `checked_again` has shown them.
 # Candidates are kept without their machines, but for the automaton that was found.
 
 RESULT_FORMAT, _SCHEMA = "stacklens result", 2

@@ -48,7 +48,7 @@ class Specification(ABC):
 
     @abstractmethod
     def answers(self, model: StackModel[Any], words: Sequence[Word]) -> np.ndarray:
-        """Return the answers to expect, in the numbers of ``model``, shaped as `answers.network_answers`."""
+        """Return the answers to expect, in the numbers of ``model``, shaped as `models.inference.network_answers`."""
 
     def scored(self, words: Sequence[Word]) -> np.ndarray | None:
         """Return which answers count, of the same shape, bool; None for all."""

@@ -511,7 +511,7 @@ class Checkpoint:
     model: StackModel[Any]  # the network, in evaluation mode
     task: dict[str, Any]  # what it was trained for: "kind" and "language"; of a language from a file its "text" too
     provenance: dict[str, Any] = field(default_factory=dict)  # command, seed, versions, scores
-    training: dict[str, Any] | None = None  # what `Training.restore` needs to go on, or None where training was over
+    training: dict[str, Any] | None = None  # what `Trainer.restore` needs to go on, or None where training was over
 
 
 def checkpoint_for(model: StackModel[Any]) -> Checkpoint:

@@ -213,7 +213,7 @@ def statistic(name: str, networks: Sequence[Mapping[str, float]], score: str) ->
 @dataclass(frozen=True)
 class Network:
     """What one network came to: `grid.Outcome` without the network, and what was extracted from it. ``extraction`` is
-    what `runner` keeps of a report, ``measures`` what `network_measures` measured before; None where nothing was tried.
+    what `runner` keeps of a report, ``measures`` what `measures_of` measured before; None where nothing was tried.
     """
 
     seed: int

@@ -36,7 +36,7 @@ _NULL = "#"
 class PaperTask:
     """One of the six tasks, and what is particular about it."""
 
-    name: str  # that of `languages.tasks`
+    name: str  # that of `languages.hao2018`
     shown: str  # the paper's
     experiment: int  # of section 5
     loss: LossKind  # how the authors' program adds up what a batch costs

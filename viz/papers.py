@@ -60,7 +60,7 @@ def fate_of(network: Mapping[str, Any], kind: str = "last") -> str:
 def traces_figure(results: Results) -> go.Figure:
     """Return a row of panels for each claim: at one rate, and with a rate that falls over the last part.
 
-    ``results`` are those of `papers.suzgun2019_traces`.
+    ``results`` are those of `papers.suzgun2019.traces_experiment`.
     """
     from plotly.subplots import make_subplots
 

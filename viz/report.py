@@ -91,7 +91,7 @@ def drawing(svg: bytes) -> str:
 
 
 def trust_parts(result: Extraction) -> list[str]:
-    """Return claims, checks and accuracy of ``result``, each part HTML for `page.page`."""
+    """Return claims, checks and accuracy of ``result``, each part HTML for `page`."""
     report = result.report()
     parts = [element("h2", "How far it can be trusted"), html_table(claim_table(report))]
     checks = check_table(report)

@@ -47,7 +47,7 @@ from .step_check import Unproved, Where, checked_heads, fault
 # Boxes hold the start and the images of all steps, and every step is right; they are grown from the first hidden
 # vector until they hold all that their own steps lead to.
 
-_MOST_BOXES = 3_000_000  # derivations (see `summaries.explore`)
+_MOST_BOXES = 3_000_000  # derivations (see `summaries.shortest_runs`)
 
 _WHAT = {Place: "hidden vector", Value: "stack value"}
 _VISITS = 2  # of heads, for each evaluation of one that is allowed

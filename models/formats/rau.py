@@ -1,7 +1,7 @@
 """Reader of the model folders of `rau` 0.2 (B. DuSell): language models without a stack, trained in the shell.
 
-A folder has `kwargs.json` (architecture, sizes, the numbers of bos and eos) and `parameters/main.pt`, a state dict.
-Which symbols there are stands with the training data, in `main.vocab`: it is found in the folder, or beside it.
+A folder has ``kwargs.json`` (architecture, sizes, the numbers of bos and eos) and `parameters/main.pt`, a state dict.
+Which symbols there are stands with the training data, in ``main.vocab``: it is found in the folder, or beside it.
 Nothing of `rau` is needed, and no code of a file is run.
 
 What its networks compute follows from the names and shapes of their weights, and is held by the cross entropy that is
@@ -55,7 +55,7 @@ def read_rau(
 ) -> ForwardNetwork:
     """Return the language model in the folder at ``path`` as a predictor of what may come next.
 
-    ``alphabet``: the symbols, in the order of their numbers, where there is no `main.vocab`. ``threshold``: what a
+    ``alphabet``: the symbols, in the order of their numbers, where there is no ``main.vocab``. ``threshold``: what a
     probability has to exceed (see `Outputs`); by default `default_threshold`. Raises StacklensError: a file is missing
     or damaged, or they do not fit together; one line.
     """
@@ -163,7 +163,7 @@ def _our_name(key: str) -> str:
 
 @dataclass(frozen=True)
 class RauSizes:
-    """What `kwargs.json` says of a network."""
+    """What ``kwargs.json`` says of a network."""
 
     architecture: str  # "rnn", "lstm" or "transformer"
     inputs: int  # how many symbols it reads

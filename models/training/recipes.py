@@ -171,7 +171,7 @@ class Recipe:
 
     shape: dict[str, Any]  # arguments of `NNPDAConfig` besides the alphabet
     init: float  # weights start uniform in [-init, init]
-    objective: str  # a name in `objectives.OBJECTIVES`
+    objective: str  # a name in `recognition.OBJECTIVES`
     optimizer: Literal["sgd", "adam"]  # whose rate falls to 0 as a cosine over the stages
     rate: float
     stages: tuple[Stage, ...]  # the curriculum

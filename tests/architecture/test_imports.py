@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -62,19 +63,14 @@ def imports(tree: ast.AST, package: Sequence[str] = (), at_import: bool = True) 
             base = ".".join((*package[: len(package) - node.level + 1], *filter(None, [node.module])))
             module = base if node.level else node.module or ""
             for alias in node.names:
-                yield Import(node.lineno, imported_module(module, alias.name), at_import, node.level > 0)
+                own = module == "stacklens" and list(SOURCE.glob(f"{alias.name}*"))  # of the root its modules
+                yield Import(node.lineno, f"{module}.{alias.name}" if own else module, at_import, node.level > 0)
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             yield from imports(ast.Module(node.body, []), package, at_import=False)
             yield from imports(ast.Module(node.orelse, []), package, at_import)
         else:
             function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from imports(node, package, at_import and not function)
-
-
-def imported_module(module: str, name: str) -> str:
-    """Return what ``from module import name`` imports: of `stacklens` itself its modules, not just the root."""
-    is_module = module == "stacklens" and ((SOURCE / name).is_dir() or (SOURCE / f"{name}.py").is_file())
-    return f"{module}.{name}" if is_module else module
 
 
 def files_of(room: str) -> list[Path]:
@@ -96,10 +92,10 @@ def trees() -> dict[Path, ast.Module]:
 
 
 @cache
-def all_imports() -> dict[Path, list[Import]]:
+def all_imports() -> list[tuple[Path, Import]]:
     names = {path: module_name(path).split(".") for path in FILES}
     packages = {path: name if path.name == "__init__.py" else name[:-1] for path, name in names.items()}
-    return {path: list(imports(tree, packages[path])) for path, tree in trees().items()}
+    return [(path, seen) for path, tree in trees().items() for seen in imports(tree, packages[path])]
 
 
 def found(path: Path, seen: Import) -> str:
@@ -109,20 +105,16 @@ def found(path: Path, seen: Import) -> str:
 def test_only_the_root_and_one_module_look_names_up_in_layers_above_them() -> None:
     """Whoever imports by a name in a string could go anywhere: these do, those in their layer, and a user's code."""
     own_layer = {"models/checkpoint.py", "models/networks/__init__.py", "viz/dashboard/jobs.py"}
-    looks_up = {
-        path.relative_to(ROOT).as_posix()
-        for path in FILES
-        if any(seen.module == "importlib" for seen in all_imports()[path]) or "__import__(" in path.read_text("utf-8")
-    }
-    assert looks_up == WAYS_UP | own_layer
+    looks_up = {path for path, seen in all_imports() if seen.module == "importlib"}
+    looks_up |= {path for path in FILES if "__import__(" in path.read_text("utf-8")}
+    assert {path.relative_to(ROOT).as_posix() for path in looks_up} == WAYS_UP | own_layer
 
 
 def test_rooms_import_each_other_relatively_and_never_by_a_bare_name() -> None:
     """So an editor that opens a file at the top of the repository finds what the installed package imports."""
     absolute = [
         found(path, seen)
-        for path, seen_here in all_imports().items()
-        for seen in seen_here
+        for path, seen in all_imports()
         if is_bare(seen) or (seen.module.split(".")[0] == "stacklens" and not seen.relative and path.name != "app.py")
     ]
     assert not absolute
@@ -139,8 +131,7 @@ def layer_of(module: str) -> int | None:
 def test_the_stages_of_extract_import_only_from_earlier_ones() -> None:
     later = [
         found(path, seen)
-        for path, seen_here in all_imports().items()
-        for seen in seen_here
+        for path, seen in all_imports()
         if (here := layer_of(module_name(path))) is not None and (there := layer_of(seen.module)) is not None
         if there > here
     ]
@@ -157,25 +148,23 @@ def test_importing_automata_needs_only_the_standard_library_numpy_and_the_ground
     allowed = {*sys.stdlib_module_names, "numpy"}
     others = [
         found(path, seen)
-        for path in files_of("automata")
-        for seen in all_imports()[path]
+        for path, seen in all_imports()
         if seen.at_import
+        and ROOT / "automata" in path.parents
         and seen.module.split(".")[0] not in allowed
         and not seen.module.startswith(("stacklens.core", "stacklens.automata"))
     ]
     assert not others
 
 
-@pytest.mark.parametrize("room", ["automata", "languages"])
-def test_the_two_lowest_floors_know_nothing_of_torch(room: str) -> None:
-    torch = [(path, seen) for path in files_of(room) for seen in all_imports()[path] if "torch" in seen.module]
-    assert not torch
+def test_the_two_lowest_floors_know_nothing_of_torch() -> None:
+    using = {path.relative_to(ROOT).parts[0] for path, seen in all_imports() if "torch" in seen.module}
+    assert using & {"automata", "languages", "models"} == {"models"}
 
 
 def test_only_probes_import_scikit_learn_which_takes_a_second() -> None:
     """Clusters are made without it."""
-    using = {path for path, seen_here in all_imports().items() if any("sklearn" in seen.module for seen in seen_here)}
-    assert using == {ROOT / "probe" / "geometry.py"}
+    assert {path for path, seen in all_imports() if "sklearn" in seen.module} == {ROOT / "probe" / "geometry.py"}
 
 
 @pytest.mark.parametrize(
@@ -192,14 +181,9 @@ def test_only_probes_import_scikit_learn_which_takes_a_second() -> None:
 )
 def test_heavy_libraries_are_not_loaded_for_help(code: str) -> None:
     report = "atexit.register(lambda: print('loaded', *(set(HEAVY) & set(sys.modules)), file=sys.stderr))"
+    command = [sys.executable, "-c", f"import atexit, sys; HEAVY = {HEAVY}; {report}; {code}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(
-        [sys.executable, "-c", f"import atexit, sys; HEAVY = {HEAVY}; {report}; {code}"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stderr == "loaded\n"
 
 
@@ -233,12 +217,9 @@ def test_every_public_method_that_overrides_nothing_has_a_docstring() -> None:
     @cache
     def inherited(name: str) -> set[str]:
         bases = {ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in classes[name].bases} & set(classes)
-        named = (
-            getattr(part, "name", None) or ast.unparse(part).partition(":")[0]
-            for b in bases
-            for part in classes[b].body
-        )
-        return set(named).union(*map(inherited, bases))
+        parts = (part for base in bases for part in classes[base].body)
+        named = {getattr(part, "name", None) or ast.unparse(part).partition(":")[0] for part in parts}
+        return named.union(*map(inherited, bases))
 
     silent = [
         f"{name}.{part.name}"
@@ -265,6 +246,22 @@ def test_nothing_weighs_more_than_its_limit_and_limits_follow_what_was_reached()
 @pytest.mark.parametrize("name", hops.CALLS)
 def test_a_call_passes_through_no_more_files_than_it_did(name: str) -> None:
     assert hops.passed(name)["all"].files <= hops.CALLS[name].files
+
+
+def test_what_comments_and_docstrings_refer_to_is_there() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in trees()}
+    code = {path: set(re.findall(r"\w+", re.sub(r"#.*|`[^`\n]*`", "", text))) for path, text in texts.items()}
+    known = dict[str, set[str]]()  # the words in the code of files of a name, and in that of a class of a name
+    for path, text in texts.items():
+        for name in (path.parent.name, path.stem, *re.findall(r"^class (\w+)", text, re.MULTILINE)):
+            known.setdefault(name, set()).update(code[path], [path.stem])
+    referred = [(path, *re.findall(r"(?<!`)`(?:\w+\.)*(\w+)\.(\w+)`(?!`)", text)) for path, text in texts.items()]
+    assert sum(len(names) for _, *names in referred) > 100
+    for path, *names in referred:  # what is no file and no class is a variable, or somebody else's
+        others = code[path] | {"dataclasses", "diskcache", "sl", "sys"}
+        assert [one for one in names if one[1] not in known.get(one[0], {one[1]} if one[0] in others else ())] == [], (
+            path
+        )
 
 
 def test_relative_late_and_typed_imports_are_seen() -> None:

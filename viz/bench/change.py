@@ -28,7 +28,7 @@ class Change:
 
     at: int  # the step
     part: str  # one of `probe.intervene.PARTS`
-    value: str | tuple[float, ...]  # numbers, or one of `probe.values.NAMED`
+    value: str | tuple[float, ...]  # numbers, or one of `probe.intervene.NAMED`
     stack: int | None = None  # which stack; None for the first one of cells and height, else for all
     cell: int = 0  # which cell, 0 the top
     unit: int | None = None  # which hidden unit; None for all

@@ -376,7 +376,7 @@ def linear_probes(
         words: of several lengths; by default drawn ones.
         rounded: take the rounded network.
         seed: for all that is drawn.
-        choices: ``targets`` and ``longest``, as of `probe.linear.linear_probes`.
+        choices: ``targets`` and ``longest``, as of `probe.geometry.linear_probes`.
 
     Raises:
         StacklensError: no automaton is known, or the network has no hidden vector.
