@@ -1,10 +1,11 @@
 """Experiment 3: the automata of each fresh network, and which of them it computes with, by told-apart interchanges.
 
-    python -m docs.findings.mechanism [--networks build/runs] [--until HH:MM]
+    python -m docs.findings.mechanism [--networks build/runs] [--until HH:MM] [--training]
 
 Writes docs/findings/mechanism.json, a line a network, those of the first seed first; goes on where it was stopped. What
 `sl.extract` claims of each is kept with it, for experiment 5: how many words of the design its automaton, the rounded
-network and the network itself answer otherwise.
+network and the network itself answer otherwise. With --training other networks are trained and looked at on the way,
+and docs/findings/becoming.json has a line a network (H12).
 """
 
 from __future__ import annotations
@@ -12,22 +13,34 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from docs.findings import design
-from docs.findings.fresh import NETWORKS, SEEDS, Fresh, about, learned, read_back, write_results
+from docs.findings.fresh import NETWORKS, SEEDS, TABLES, Fresh, about, learned, read_back, write_results
 
 import stacklens as sl
 from stacklens.automata.compare import Equal
 from stacklens.core.errors import StacklensError
 from stacklens.extract.agreement import Certified
+from stacklens.languages.catalogue import get_task
 from stacklens.models.inference import automaton_answers, network_answers
 from stacklens.models.rounding import Rounded
+from stacklens.models.training.snapshots import Snapshots
+from stacklens.models.training.streams import word_accuracy
+from stacklens.models.training.supervised import Fitting
+from stacklens.papers.grid import RunSettings
+from stacklens.papers.suzgun2019 import networks_of_table, recipe_of, words_of_test
 from stacklens.probe.outcome import LEAST_SWAPS, Causality
 
 BUDGET, CASES = 300.0, 1_000  # seconds by the clock of a search, on a machine that others use, too; interchanges
+WATCHED = (("suzgun2019-table2", "Stack-RNN+Softmax"), ("suzgun2019-table2", "Baby-NTM+Softmax"))
+WATCHED += (("suzgun2019-table3", "Stack-RNN+Softmax"),)
+WATCHED_SEEDS, LOOKS, LOOK = (80, 81, 82, 83), 12, 30.0  # of H12; looks at a network; seconds of a search at each
 
 
 def claim_of(result: sl.Extraction, one: Fresh) -> dict[str, Any]:
@@ -92,13 +105,57 @@ def measured(one: Fresh) -> dict[str, Any]:
     return {**line, "interchange seconds": round(time.process_time() - asked, 1)}
 
 
+def becoming(table: str, row: str) -> Iterator[dict[str, Any]]:
+    """Train the networks of a row, and yield of each what it does, and what it computes with, at every look."""
+    settings = RunSettings(WATCHED_SEEDS, "fast")
+    trial = networks_of_table(int(table[-1]))[row]
+    fitting = Fitting(
+        trial.model, recipe_of(trial, settings), get_task(trial.task), seed=WATCHED_SEEDS[0], nets=len(WATCHED_SEEDS)
+    )
+    kept = Snapshots(LOOKS)
+    kept.watch(fitting)
+    fitting.run()
+    kept.end(fitting)
+    places = np.linspace(0, len(kept.taken) - 1, LOOKS).round().astype(int)
+    test = words_of_test(fitting.task, settings)
+    for number, seed in enumerate(WATCHED_SEEDS):
+        looks = []
+        for snapshot in (kept.taken[place] for place in places.tolist()):
+            model = snapshot.network(fitting, number)
+            right = [round(float(word_accuracy(net, test)[0]), 4) for net in (model, Rounded(model))]
+            look = {"updates": snapshot.updates, "test": right[0], "test rounded": right[1]}
+            result = sl.extract(model, trial.task, quiet=True, budget=LOOK)
+            if result.minimised is not None:
+                look |= {"equal to the task": isinstance(result.proof, Equal)}
+                with suppress(StacklensError):
+                    look |= scores_of(result.causal(cases=CASES))
+            looks.append(look)
+            print(row, seed, {name: look[name] for name in look if name != "automata"}, flush=True)
+        family = row.partition("+")[0]
+        yield {"task": TABLES[table], "row": row, "family": family, "seed": seed, "looks": looks}
+
+
+def watch_trainings(until: str) -> None:
+    """Look at networks on their way, row by row; write what is seen of each."""
+    before, lines = read_back("becoming"), list[dict[str, Any]]()
+    for table, row in WATCHED:
+        if not until or time.strftime("%H:%M") < until:
+            for line in becoming(table, row):
+                lines.append(line)
+                write_results("becoming", about("python -m docs.findings.mechanism --training", before), lines)
+
+
 def main() -> None:
     """Read every network that learned, those of the first seed first, until the time that is given."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--networks", type=Path, default=NETWORKS)
     options.add_argument("--until", default="", help="begin no network after this time of the day")
+    options.add_argument("--training", action="store_true", help="look at other networks while they are trained")
     chosen = options.parse_args()
     torch.set_num_threads(1)
+    if chosen.training:
+        watch_trainings(chosen.until)
+        return
     before = read_back("mechanism")
     lines = before["rows"]
     for one in (fresh for seed in SEEDS for fresh in learned(chosen.networks, (seed,))):
