@@ -302,8 +302,8 @@ def save_and_mark(model: StackModel[Any], path: str | Path) -> None:
 def mark(checkpoint: Checkpoint, path: str | Path, title: str | None = None) -> Checkpoint:
     """Return ``checkpoint``, whose network knows now that its file is ``path``, or ``title`` somewhere else."""
     path = Path(path)
-    place = path.stem if path.parent == ZOO else title or os.path.abspath(path)
     title, task = title or path.name, checkpoint.task
+    place = title if title != path.name else path.stem if path.parent == ZOO else os.path.abspath(path)
     checkpoint.model.origin = Origin(Path(title).stem, title, place, digest_of(path), task, checkpoint.provenance)
     return checkpoint
 
