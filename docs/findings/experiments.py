@@ -33,7 +33,7 @@ from docs.findings.effects import (
     share_of,
     walks,
 )
-from docs.findings.mechanism import BUDGET
+from docs.findings.mechanism import BUDGET, LOOKS
 from docs.findings.stats import SURE, holm, interval_in_rows, p_in_words
 from scipy.stats import binomtest
 
@@ -51,17 +51,18 @@ _MOST = 10  # networks with the most wrong words at the bottom
 
 def experiment_figures() -> dict[str, str]:
     """Return all of them."""
-    found, swapped = asked(), mechanisms()
+    found, swapped, becoming = asked(), mechanisms(), _becoming()
     return {
         **_trained(),
         **_design(found),
         **_mechanism(swapped),
+        **becoming,
         **_repair(),
         **_boxes(),
-        **_hypotheses(found, swapped),
+        **_hypotheses(found, swapped, becoming),
         **{
             f"head {name}": _head(read(name))
-            for name in ("fresh", "design", "bottom", "mechanism", "ablation", "parts", "boxes")
+            for name in ("fresh", "design", "bottom", "mechanism", "becoming", "ablation", "parts", "boxes")
         },
     }
 
@@ -240,6 +241,60 @@ def _mechanism(found: pd.DataFrame) -> dict[str, str]:
         "fresh uncontradicted": _of(sum(one["status"] == 0 for one in rows), len(rows)),
         "fresh certified": _of(sum(one.get("certified", False) for one in rows), len(rows)),
     }
+
+
+def _becoming() -> dict[str, str]:
+    """Return the verdict of H12, and what the looks at networks on their way came to."""
+    rows = read("becoming")["rows"]
+    looks = [one["looks"] for one in rows]
+    # a truth value a look: the task is done, as it is; an automaton equal to it is read; one is the mechanism; one
+    # would be, by the swaps alone that should change something
+    does = [[look["test"] >= CONVERGED for look in own] for own in looks]
+    reads = [[bool(look.get("equal to the task")) for look in own] for own in looks]
+    has = [[any(one["mechanism"] for one in _equal_to_task(look).values()) for look in own] for own in looks]
+    letter = [
+        [any((one["score"] or 0) >= BAR for one in _equal_to_task(look).values()) for look in own] for own in looks
+    ]
+    before, after, at_once = _orders(does, has)
+    p = float(binomtest(before, before + after).pvalue) if before + after else 1.0
+    verdict = "undecided" if p >= SURE else "shown" if before > after else "refuted"
+    lost = [not all(own[own.index(True) :]) for own in has if any(own)]
+    later = [look for own, one in zip(looks, has, strict=True) if any(one) for look in own[one.index(True) :]]
+    scores = [look["automata"]["raw"]["score"] for look in later if not look["mechanism"] and "automata" in look]
+    ends: dict[str, list[bool]] = {}  # of those that do the task at the last look, whether they have a mechanism then
+    for one, done, own in zip(rows, does, has, strict=True):
+        if done[-1]:
+            ends.setdefault(f"{one['task']}: {one['row']}", []).append(own[-1])
+    which = {name for own in looks for look in own for name, one in _equal_to_task(look).items() if one["mechanism"]}
+    return {
+        "becoming verdict": verdict,
+        "becoming says": f"first the task {before}, first the mechanism {after}; {p_in_words(p)}",
+        "becoming networks": str(len(rows)),
+        "becoming looks": str(LOOKS),
+        "becoming done": str(sum(map(any, does))),
+        "becoming has": str(len(lost)),
+        "becoming which": " or ".join(sorted(which)),
+        "becoming first": f"{before} do the task first, {after} have the mechanism first, {at_once} at the same look",
+        "becoming letter": "{}, {} and {}".format(*_orders(does, letter)),
+        "becoming read": "{} had one at an earlier look, {} at a later one, {} at the same".format(
+            *_orders(reads, does)
+        ),
+        "becoming end": ", ".join(f"{row} {_of(sum(own), len(own))}" for row, own in ends.items()),
+        "becoming lost": _of(sum(lost), len(lost)),
+        "becoming lost scores": f"{min(scores):.3f} to {max(scores):.3f}",
+    }
+
+
+def _orders(one: list[list[bool]], other: list[list[bool]]) -> tuple[int, int, int]:
+    """Return for how many networks that come to both the one is first, the other is, and both are at the same look."""
+    first = [(a.index(True), b.index(True)) for a, b in zip(one, other, strict=True) if any(a) and any(b)]
+    return sum(a < b for a, b in first), sum(a > b for a, b in first), sum(a == b for a, b in first)
+
+
+def _equal_to_task(look: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the automata that were read at a look at a network, and are proved equal to the task."""
+    known = look.get("equal to the task", False) and not look.get("doubt")
+    return {name: one for name, one in look.get("automata", {}).items() if known and one["equal"]}
 
 
 # ---- Experiment 4 ----
@@ -438,7 +493,7 @@ def _boxes() -> dict[str, str]:
 # ---- The hypotheses ----
 
 
-def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
+def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame, becoming: dict[str, str]) -> dict[str, str]:
     """Return the table of hypotheses, with what came of each."""
     tests, models = {**design_tests(found), "H5": mechanism_test(swapped)}, design_tests(found, mixed)
     allowed = dict(zip(tests, holm([one.p for one in tests.values()]), strict=True))
@@ -463,6 +518,7 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
     says["H6"] = _certified_by("ablation", "not disturbed")
     verdicts |= (parts := _parts())[0]
     says |= parts[1]
+    verdicts["H12"], says["H12"] = becoming["becoming verdict"], becoming["becoming says"]
     figures = _boxes()
     black, white = int(figures["boxes only black"]), int(figures["boxes only white"])
     p = float(binomtest(black, black + white).pvalue) if black + white else 1.0
@@ -480,6 +536,7 @@ def _hypotheses(found: pd.DataFrame, swapped: pd.DataFrame) -> dict[str, str]:
         "H9": "coming back to the empty stack breaks rounded networks: floor 0 against 1, cap 2",
         "H10": "disturbance makes the difference in repair, with time to keep rounds",
         "H11": "counterexamples make the difference in repair",
+        "H12": "in training the task is done before an automaton is the mechanism",
     }
     kept = sum(_kept(row) for row in _whole("ablation") if row["arm"] == "all parts")
     sixth = holm([*(effect.p for effect in tests.values()), one.p])[-1]

@@ -137,12 +137,12 @@ def becoming(table: str, row: str) -> Iterator[dict[str, Any]]:
 
 def watch_trainings(until: str) -> None:
     """Look at networks on their way, row by row; write what is seen of each."""
-    before, lines = read_back("becoming"), list[dict[str, Any]]()
+    lines: list[dict[str, Any]] = []
     for table, row in WATCHED:
         if not until or time.strftime("%H:%M") < until:
             for line in becoming(table, row):
                 lines.append(line)
-                write_results("becoming", about("python -m docs.findings.mechanism --training", before), lines)
+                write_results("becoming", about("python -m docs.findings.mechanism --training"), lines)
 
 
 def main() -> None:

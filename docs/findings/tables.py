@@ -18,6 +18,7 @@ def protocol_figures(networks: pd.DataFrame) -> dict[str, str]:
     """Return what became of networks with a memory: by table and protocol, and the shares that the text names."""
     networks = networks[networks.family.notna()]
     both = networks[networks.groupby("row").protocol.transform("nunique") > 1]
+    both = both[both.table != "hao2018-table1"]  # whose batches are the paper's by either
     found = {"protocols table": markdown_table(_protocols_table(networks))}
     for protocol, own in networks.groupby("protocol"):
         learned = own[own.learned]
