@@ -304,9 +304,9 @@ class Pump(NamedTuple):
 
 
 def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True) -> list[Pump]:
-    """Return at most ``most`` families of words that repeat a cycle of ``pda``, those with short cycles first. Cycles
-    are all those of at most six symbols from every head, as far as these are not too many, and more of them than
-    ``most`` are drawn from. With ``rejected`` words that end with an undefined input are there, too.
+    """Return at most ``most`` families of words that repeat a cycle of ``pda``: of all cycles of at most six symbols
+    from every head, as far as these are not too many, the shorter half of what is wanted and as many drawn from the
+    others. With ``rejected`` words that end with an undefined input are there, too.
 
     >>> from stacklens.languages.classic import Dyck
     >>> sorted({"".join(pump.word(3)) for pump in pumps(Dyck(1).automaton, 4, seed=0)})
@@ -320,15 +320,15 @@ def pumps(pda: PushdownAutomaton, most: int, seed: int, *, rejected: bool = True
             if (end := driver.walk(home.point, (*pump.cycle, *pump.between, *pump.back))) is not None:
                 families.append((pump, end))
     families.sort(key=lambda family: len(family[0].cycle) + len(family[0].back))
-    # The shorter half of what is wanted, and as many drawn from the others.
     kept, others = families[: most // 2], families[most // 2 :]
     places = sorted(Random(seed).sample(range(len(others)), min(len(others), most - len(kept))))
     found = []
     for pump, end in (*kept, *(others[i] for i in places)):
-        afters = {driver.ending(end): None}
-        if rejected:
-            afters |= dict.fromkeys(driver.probes((), end, _LETTERS))
-        found.append(pump._replace(afters=tuple(afters)))
+        probes = driver.probes((), end, _LETTERS) if rejected else ()
+        family = pump._replace(afters=tuple(dict.fromkeys((driver.ending(end), *probes))))
+        # its end is that of one round; where more rounds come to another verdict by it, these are no family
+        if len({pda.accepts(family.word(n)) for n in range(1, 8)}) == 1:
+            found.append(family)
     return found
 
 

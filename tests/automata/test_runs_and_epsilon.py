@@ -162,14 +162,13 @@ def test_a_way_that_is_found_later_may_be_shorter() -> None:
 def counter(bits: int) -> PushdownAutomaton:
     """Return an automaton whose only word has over 2^bits symbols: at each level it goes through the next twice."""
     rules: dict[Key, Transition] = {("go", "a", ("⊥",)): Transition("go", (push("1.0"),))}
-    for level in range(bits):
-        for half in "12":
-            cell = f"{half}.{level}"
-            following = Transition("go", (push(f"1.{level + 1}"),)) if level + 1 < bits else Transition("back", (NONE,))
-            rules["go", "a", (cell,)] = following
-            rules["back", "a", (cell,)] = Transition(
-                *(("go", (replace_by(f"2.{level}"),)) if half == "1" else ("back", (POP,)))
-            )
+    for level, half in product(range(bits), "12"):
+        cell = f"{half}.{level}"
+        following = Transition("go", (push(f"1.{level + 1}"),)) if level + 1 < bits else Transition("back", (NONE,))
+        rules["go", "a", (cell,)] = following
+        rules["back", "a", (cell,)] = Transition(
+            *(("go", (replace_by(f"2.{level}"),)) if half == "1" else ("back", (POP,)))
+        )
     rules["back", "a", ("⊥",)] = Transition("end", (NONE,))
     cells = tuple(dict.fromkeys(key[2][0] for key in rules if key[2] != ("⊥",)))
     return PushdownAutomaton(("go", "back", "end"), ("a",), cells, rules, "go", frozenset({"end"}), "final state")

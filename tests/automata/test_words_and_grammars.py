@@ -2,10 +2,11 @@
 
 import dataclasses
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -239,6 +240,19 @@ def test_a_completion_is_the_shortest_that_a_search_finds(data: st.DataObject) -
             assert empty or True not in found
 
 
+def moves(rules: Mapping[tuple[str, str, str], tuple[str, StackOp]]) -> dict[Key, Transition]:
+    """Return the transitions of an automaton with one stack, from state, letter and top."""
+    return {(state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in rules.items()}
+
+
+# from "bbb" a round of "b" is taken back by "a", which leads to s for one round, and to r for more
+ONCE = {(state, "⊣", "⊥"): ("e", NONE) for state in "es"} | {("r", "b", "⊥"): ("e", NONE), ("r", "a", "A"): ("r", POP)}
+ONCE |= {("q", "b", "⊥"): ("r", push("A")), ("r", "b", "A"): ("q", push("A")), ("q", "b", "A"): ("s", POP)}
+ONCE |= {("s", "b", "A"): ("s", push("A")), ("s", "a", "A"): ("q", NONE), ("q", "a", "A"): ("r", NONE)}
+WHOLE: dict[str, Any] = {"accepting": frozenset("qrse"), "acceptance": "empty stack", "end_marker": "⊣"}
+
+
+@example(PushdownAutomaton(tuple("qrse"), ("a", "b"), ("A",), moves(ONCE), "q", **WHOLE))
 @settings(max_examples=60)
 @given(pushdown_automata())
 def test_a_round_more_is_a_run_more_with_the_same_end(pda: PushdownAutomaton) -> None:
@@ -253,13 +267,12 @@ def test_a_round_more_is_a_run_more_with_the_same_end(pda: PushdownAutomaton) ->
 @settings(max_examples=60)
 @given(pushdown_automata(max_stacks=1))
 def test_what_a_round_leaves_behind_is_taken_back(pda: PushdownAutomaton) -> None:
-    for pump in pumps(pda, 30, seed=0, rejected=False):
-        for n in (1, 4):
-            begun = (*pump.before, *pump.cycle * n)
-            run = Run(without_end(pda), begun)
-            assert not run.cut
-            assert max(map(len, run.stacks)) <= pump.height + (n - 1) * pump.climb
-            assert not Run(without_end(pda), (*begun, *pump.between, *pump.back * n)).cut
+    for pump, n in product(pumps(pda, 30, seed=0, rejected=False), (1, 4)):
+        begun = (*pump.before, *pump.cycle * n)
+        run = Run(without_end(pda), begun)
+        assert not run.cut
+        assert max(map(len, run.stacks)) <= pump.height + (n - 1) * pump.climb
+        assert not Run(without_end(pda), (*begun, *pump.between, *pump.back * n)).cut
 
 
 def test_no_short_cycle_of_brackets_is_missing() -> None:
@@ -294,12 +307,9 @@ STEPS = {
     ("q", "c", "A"): ("r", StackOp(pop=True, push="B")),
     ("r", "d", "B"): ("end", POP),  # onto ⊥ or A, with the same two transitions
 }
-UNCOVERED: dict[Key, Transition] = {
-    (state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in STEPS.items()
-}
 
 
-@example(PushdownAutomaton(("q", "r", "end"), tuple("acd"), ("A", "B"), UNCOVERED, "q"))
+@example(PushdownAutomaton(("q", "r", "end"), tuple("acd"), ("A", "B"), moves(STEPS), "q"))
 @settings(max_examples=40)
 @given(pushdown_automata())
 def test_every_input_of_every_head_is_tried_even_if_it_is_rejected(pda: PushdownAutomaton) -> None:
@@ -321,10 +331,8 @@ def test_every_input_is_tried_at_every_height() -> None:
         for word in stack_height_words(pda, height=30, climbs=8, seed=1):
             run = list(pda.run(word))
             seen |= {(len(here.stacks[0]), *key) for here, key in zip(run, keys(pda, word), strict=False)}
-        for height in range(1, 31):
-            for state in pda.states:
-                for letter in pda.input_alphabet:
-                    assert any((height, state, letter, (top,)) in seen for top in tops), (height, state, letter)
+        for place in product(range(1, 31), pda.states, pda.input_alphabet):
+            assert any((*place, (top,)) in seen for top in tops), place
 
 
 def test_a_round_that_cannot_be_taken_back_alone_begins_no_family() -> None:
@@ -335,11 +343,8 @@ def test_a_round_that_cannot_be_taken_back_alone_begins_no_family() -> None:
     rules |= {("q2", letter, "("): ("q2", POP) for letter in "([]"} | {("q2", "[", "]"): ("q2", POP)}
     rules |= {(state, "]", "⊥"): ("q2", push("]")) for state in ("q0", "q1")}
     rules |= {("q0", letter, "⊥"): ("q1", into[letter]) for letter in into}
-    moves: dict[Key, Transition] = {
-        (state, letter, (top,)): Transition(to, (op,)) for (state, letter, top), (to, op) in rules.items()
-    }
-    alphabets = ("(", ")", "[", "]"), ("(", "[", "]")
-    pda = PushdownAutomaton(("q0", "q1", "q2"), *alphabets, moves, "q0", frozenset({"q1", "q2"}), acceptance="both")
+    alphabets, ends = (("(", ")", "[", "]"), ("(", "[", "]")), frozenset({"q1", "q2"})
+    pda = PushdownAutomaton(("q0", "q1", "q2"), *alphabets, moves(rules), "q0", ends, acceptance="both")
     families = pumps(pda, 10_000, seed=0)
     assert families
     for family in families:

@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -238,13 +238,12 @@ def test_the_table_colours_and_marks_every_operation_and_names_it_in_the_legend(
     figure = draw("operations", net, seen)
     names, legend = operation_names(net, seen), [one.name.split()[-1] for one in figure.data[1:]]
     map_ = figure.data[0]
-    for stack in range(2):
-        for step in range(5):
-            name = names[step][stack]
-            assert legend[int(map_.z[stack][step])] == name
-            assert map_.colorscale[2 * int(map_.z[stack][step])][1] == OPERATION_COLOURS[name]
-            assert map_.text[stack][step] == f"{MARKS[name]}<br>{seen.cells[0, step, stack, 0, 0]:.2f}"
-            assert f"{seen.cells[0, step, stack, 0, 0]:.6g}" in map_.customdata[stack][step]
+    for stack, step in product(range(2), range(5)):
+        name = names[step][stack]
+        assert legend[int(map_.z[stack][step])] == name
+        assert map_.colorscale[2 * int(map_.z[stack][step])][1] == OPERATION_COLOURS[name]
+        assert map_.text[stack][step] == f"{MARKS[name]}<br>{seen.cells[0, step, stack, 0, 0]:.2f}"
+        assert f"{seen.cells[0, step, stack, 0, 0]:.6g}" in map_.customdata[stack][step]
 
 
 def test_steps_show_state_action_and_what_the_continuous_stack_holds() -> None:

@@ -4,7 +4,7 @@ import json
 import random
 import re
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -154,11 +154,9 @@ def test_nothing_is_known_beyond_a_push_that_was_not_followed() -> None:
 def two_stacks() -> HandMachine:
     """Return a^n b^n's predictor on stack 0; stack 1 is used too, and nothing that is said depends on it."""
     rules = dict[Place, Rule]()
-    for first in (-1, 0):
-        for second in (-1, 0):
-            windows: tuple[tuple[int, ...], ...] = ((first,), (second,))
-            rules[0, 0, windows] = Rule(0, (("push", 0), ("pop" if second == 0 else "push", 0)), 0)
-            rules[0, 1, windows] = Rule(0, (("pop", 0), ("push", 0)), 1 if first == 0 else 0)
+    for first, second in product((-1, 0), repeat=2):
+        rules[0, 0, ((first,), (second,))] = Rule(0, (("push", 0), ("pop" if second == 0 else "push", 0)), 0)
+        rules[0, 1, ((first,), (second,))] = Rule(0, (("pop", 0), ("push", 0)), 1 if first == 0 else 0)
     return HandMachine(1, ("a", "b"), 1, 2, 1, "next symbol", rules, frozenset({0}))
 
 

@@ -54,9 +54,8 @@ def _memory(net: str) -> HandMachine:
     rules: dict[Place, Rule] = {}
     if net == "top in state":  # states and cells: 0 for nothing, 1 for a, 2 for b
         for state, cell in product(range(3), range(3)):
-            for letter in (a, b):
-                for window in (ground, ((cell,),)):
-                    rules[state, letter, window] = Rule(letter + 1, (("push", state),), letter)
+            for letter, window in product((a, b), (ground, ((cell,),))):
+                rules[state, letter, window] = Rule(letter + 1, (("push", state),), letter)
             rules[state, c, ((cell,),)] = Rule(cell, (("pop", 0),), (c, a, b)[state])
         rules[0, c, ground] = Rule(0, (("none", 0),), c)
         return HandMachine(3, ("a", "b", "c"), 3, 1, 1, "next symbol", rules, frozenset())
