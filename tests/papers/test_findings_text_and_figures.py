@@ -57,7 +57,7 @@ def test_a_sentence_is_of_a_row_of_note(tmp_path: Path) -> None:
 
 def test_the_text_has_no_number_of_its_own() -> None:
     prose = re.sub(NAMES, "", TEMPLATE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    prose = re.sub(r"\(\d\)|H\d+", "", prose)  # numbers of results and of hypotheses
+    prose = re.sub(r"^\d\.|H\d+", "", prose, flags=re.MULTILINE)  # numbers of results and of hypotheses
     assert [line for line in prose.splitlines() if re.search(r"\d", line)] == []
 
 
